@@ -2,7 +2,7 @@
 import { type Logger, pino } from 'pino'
 import type { Account } from './auth/credentials.ts'
 import { systemClock } from './clock.ts'
-import { opening } from './closing-stack.ts'
+import { type ClosingStack, opening } from './closing-stack.ts'
 import type { Backend } from './commits/backend.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
@@ -181,11 +181,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     await patientStart(database, () => makeBuckets(backend, options.buckets ?? []))
     const region = options.region ?? settings.region
     const accounts = withRootKey(parseAccounts(options.accounts ?? []), credentials)
-    const identities = await patientStart(database, () =>
-      openIdentities({ backend, accounts, warn: (message) => log.warn(message) }),
-    )
-    opened.add(identities.close)
-    await patientStart(database, () => meetOthers(data, accounts, identities, log))
+    const identities = await openMetIdentities(data, { accounts, database, log }, opened)
     const endpoint = await openEndpoint({
       backend,
       metadataAnswers,
@@ -225,6 +221,20 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       [Symbol.asyncDispose]: opened.close,
     }
   })
+}
+
+/** `database`: see `patientStart`. */
+async function openMetIdentities(
+  data: LibraryData,
+  { accounts, database, log }: { accounts: readonly Account[]; database: string | undefined; log: Logger },
+  opened: ClosingStack,
+): Promise<ServedIdentities> {
+  const { backend } = data
+  const warn = (message: string): void => log.warn(message)
+  const identities = await patientStart(database, () => openIdentities({ backend, accounts, warn }))
+  opened.add(identities.close)
+  await patientStart(database, () => meetOthers(data, accounts, identities, log))
+  return identities
 }
 
 /** Where several servers share the metadata. */

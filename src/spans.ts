@@ -34,8 +34,14 @@ export interface Traces {
   flush(): Promise<void>
 }
 
+interface UnderWay {
+  span: Span
+  /** Of the request that all this is done for. What a request starts, such as a timer, can outlive it, and is not done for it any more. */
+  request: { hasEnded: boolean }
+}
+
 /** Costs nothing until it runs for the first time. From then on, Node follows every promise of the process, so it runs only for what needs it. */
-const underWay = new AsyncLocalStorage<Span>()
+const underWay = new AsyncLocalStorage<UnderWay>()
 
 let passesOn = false
 
@@ -46,22 +52,26 @@ export function willPassTraces(): void {
 
 export const passesTraces = (): boolean => passesOn
 
-export const currentSpan = (): Span | undefined => underWay.getStore()
+export function currentSpan(): Span | undefined {
+  const now = underWay.getStore()
+  return now === undefined || now.request.hasEnded ? undefined : now.span
+}
 
-/** Runs `work` as a part of the span, or of none. */
-export function within<T>(span: Span | undefined, work: () => T): T {
-  if (span !== undefined) return underWay.run(span, () => span.activate(work))
-  return underWay.getStore() === undefined ? work() : underWay.exit(work)
+/** Serves a request under its span; `undefined`: it has none, and what it was called from does not give it one. */
+export async function serveWithin(span: Span | undefined, serve: () => Promise<void>): Promise<void> {
+  if (span === undefined) return underWay.getStore() === undefined ? serve() : underWay.exit(serve)
+  const request = { hasEnded: false }
+  await underWay.run({ span, request }, () => span.activate(serve))
+  request.hasEnded = true
 }
 
 /** Runs `work` as a step of the span under way. Without one, only runs it. */
 export function inStep<T>(name: string, work: (step: Span | undefined) => Promise<T>): Promise<T> {
-  const step = currentSpan()?.begin(name)
-  if (step === undefined) return work(undefined)
-  return ending(
-    step,
-    within(step, () => work(step)),
-  )
+  const now = underWay.getStore()
+  if (now === undefined || now.request.hasEnded) return work(undefined)
+  const step = now.span.begin(name)
+  const working = underWay.run({ ...now, span: step }, () => step.activate(() => work(step)))
+  return ending(step, working)
 }
 
 /** The same for work that does not wait. `span`: the one under way, for callers that have it at hand. */

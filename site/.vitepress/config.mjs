@@ -26,6 +26,7 @@ const operating = [
   ['Versions and Object Lock', '/object-lock'],
   ['Encryption at rest', '/encryption'],
   ['Alerts', '/alerts'],
+  ['Traces', '/traces'],
   ['When metadata is lost', '/recovery'],
 ]
 const reference = [

@@ -104,6 +104,7 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
   return opening(async (opened) => {
     divideChunkMemory(configuration.workers)
     const log = openLog(configuration)
+    const warn = (message: string): void => log.warn(message)
     const data = await openData({
       path: configuration.data,
       metadata: configuration.metadata,
@@ -112,21 +113,20 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
       placement: configuration.placement,
       workerOf: instanceId,
       onFatal: (error) => exitOnFatal(log, error),
-      warn: (message) => log.warn(message),
+      warn,
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
     const { backend, metadataAnswers } = data
     const { accounts } = configuration
-    const identities = await patientStart(configuration.metadata?.url, () =>
-      openIdentities({ backend, accounts, warn: (message) => log.warn(message) }),
-    )
+    const openNow = () => openIdentities({ backend, accounts, warn })
+    const identities = await patientStart(configuration.metadata?.url, openNow)
     opened.add(identities.close)
     // A worker can't tell the others. They know a change that a request makes here when their lease is over.
     identities.tellOthers(() => new Promise(() => {}))
     const audit = openAuditLog(configuration, log)
     opened.add(audit.close)
-    const traces = await openTraces((message) => log.warn(message))
+    const traces = await openTraces(warn)
     if (traces !== undefined) opened.add(traces.flush)
     const { credentials } = identities
     const accountBlocks = openAccountBlocks(identities, configuration)

@@ -4,6 +4,7 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { passesTraces } from '../spans.ts'
 import { defaultBounds, type HttpBounds } from './bounds.ts'
 import { type Connection, Connections, errorOfParser } from './connections.ts'
 import { Exchange } from './exchange.ts'
@@ -50,10 +51,9 @@ export const socketBufferBytes = 1024 * 1024
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const scheme = options.tls === undefined ? 'http' : 'https'
   const pipeline = new Pipeline(options, scheme)
-  return createPort(
-    options,
-    traced((exchange) => pipeline.answer(exchange), { ...options, scheme }),
-  )
+  const inTrace = traced((exchange) => pipeline.answer(exchange), { ...options, scheme })
+  const isTraced = options.traces === undefined ? passesTraces : () => true
+  return createPort(options, (exchange) => (isTraced() ? inTrace(exchange) : pipeline.answer(exchange)))
 }
 
 /** `answer` serves one request to its end, and never rejects. */

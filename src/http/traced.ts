@@ -1,6 +1,6 @@
 /** Spans of requests: begun before the pipeline, and ended when the answer is with the connection, with the attributes of OpenTelemetry's conventions. */
 import type { Clock } from '../clock.ts'
-import { passedTrace, passesTraces, type Span, type SpanAttributes, type Traces, within } from '../spans.ts'
+import { passedTrace, type Span, type SpanAttributes, serveWithin, type Traces } from '../spans.ts'
 import { parseTraceParent, passableState, type TraceParent } from '../trace-parent.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -11,25 +11,25 @@ interface Incoming {
   state: string | undefined
 }
 
-/** `traces`: absent where nobody collects spans. Then only the trace that a request names is passed on, where there is somebody to pass it on to. */
+/** `traces`: absent where nobody collects spans. Then only the trace that a request names is passed on. */
 export function traced(
   answer: Answer,
   { traces, clock, scheme }: { traces?: Traces | undefined; clock: Clock; scheme: 'http' | 'https' },
 ): Answer {
   if (traces !== undefined) return (exchange) => answerInSpan(exchange, answer, traces, scheme)
-  return (exchange) => (passesTraces() ? passOn(exchange, answer, clock) : answer(exchange))
+  return (exchange) => passOn(exchange, answer, clock)
 }
 
 function passOn(exchange: Exchange, answer: Answer, clock: Clock): Promise<void> {
   const { parent, state } = incoming(exchange)
   const span = parent && passedTrace(clock, parent, state)
-  // `within` even without a span: a request may begin where the one before it on the connection ended, and must not inherit that one's trace.
-  return within(span, () => answer(exchange))
+  // Even without a span: a request may begin where the one before it on the connection ended, and must not inherit that one's trace.
+  return serveWithin(span, () => answer(exchange))
 }
 
 async function answerInSpan(exchange: Exchange, answer: Answer, traces: Traces, scheme: string): Promise<void> {
   // Balancers ask every few seconds. Their spans would bury the others.
-  if (exchange.path.startsWith('/minio/health/')) return within(undefined, () => answer(exchange))
+  if (exchange.path.startsWith('/minio/health/')) return serveWithin(undefined, () => answer(exchange))
   const { method = '', httpVersion } = exchange.request
   const span = traces.begin(method, incoming(exchange), {
     'http.request.method': method,
@@ -39,7 +39,7 @@ async function answerInSpan(exchange: Exchange, answer: Answer, traces: Traces, 
     'network.protocol.version': httpVersion,
   })
   exchange.span = span
-  await within(span, () => answer(exchange))
+  await serveWithin(span, () => answer(exchange))
   finish(span, exchange)
 }
 

@@ -155,10 +155,7 @@ function s3EndpointFor(
 
 /** A location other than the default one makes the server `degraded`, not `unavailable`: one lost location must not take it out of a balancer. Pure. */
 export function readinessOf(
-  {
-    locations,
-    defaultLocation,
-  }: { locations: readonly ProbedLocation[]; defaultLocation: string },
+  { locations, defaultLocation }: { locations: readonly ProbedLocation[]; defaultLocation: string },
   serving: boolean,
 ): AdminReadiness {
   const ailing = locations.flatMap((location) => {

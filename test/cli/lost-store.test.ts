@@ -15,7 +15,7 @@ beforeEach(() =>
   writeFile(
     place.path('holdfast.toml'),
     [
-      'data = "data"\nlisten = "127.0.0.1:0"\nadmin.listen = "127.0.0.1:0"\n',
+      'data = "data"\nlisten = "127.0.0.1:0"\n',
       ...['disk1', 'disk2', 'disk3'].map(disk),
       location('lone', 1, 'disk2'),
       location('safe', 2, 'disk1', 'disk2', 'disk3'),
@@ -24,7 +24,7 @@ beforeEach(() =>
 )
 
 test('the health check names the location and the store, and ReplaceStore makes both whole again', async () => {
-  const { ready } = await serve(['serve', '--config', place.path('holdfast.toml')])
+  const { ready } = await serve(['serve', '--config', place.path('holdfast.toml'), '--admin-listen', '127.0.0.1:0'])
   const admin = ready.adminEndpoint ?? ''
   const client = place.clientOf(ready.endpoint)
   const ask = async (method: string, path: string, input?: unknown) => {
@@ -36,7 +36,7 @@ test('the health check names the location and the store, and ReplaceStore makes 
       headers: Object.fromEntries(headers),
       ...(body === undefined ? {} : { body }),
     })
-    return { status: reply.status, json: await reply.json() }
+    return { status: reply.status, json: JSON.parse(await reply.text()) }
   }
   const probe = async () => {
     const reply = await fetch(`${admin}/readyz`)
@@ -67,6 +67,7 @@ test('the health check names the location and the store, and ReplaceStore makes 
   expect(replaced.json.queuedBlobs).toBeGreaterThan(0)
   await expect.poll(probe).toEqual([200, { status: 'ready' }])
   expect(await put('lone', 'after')).toBe(true)
+  expect((await ask('POST', '/v1/tasks', { kind: 'repair' })).status).toBe(201)
   await expect
     .poll(async () => (await ask('GET', '/v1/locations')).json.locations)
     .toContainEqual(expect.objectContaining({ name: 'safe', health: 'OK', degradedBlobs: 0 }))

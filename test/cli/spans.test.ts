@@ -41,11 +41,14 @@ afterEach(() => {
 })
 
 test.each(['1', '2'])('with %s workers, spans reach the collector, the last ones before the end', async (workers) => {
-  const running = await serve(['serve', '--data', place.path('data'), '--listen', '127.0.0.1:0', '--workers', workers], {
-    ...keyVariables,
-    NODE_OPTIONS: `--import ${tracer}`,
-    OTEL_EXPORTER_OTLP_ENDPOINT: address,
-  })
+  const running = await serve(
+    ['serve', '--data', place.path('data'), '--listen', '127.0.0.1:0', '--workers', workers],
+    {
+      ...keyVariables,
+      NODE_OPTIONS: `--import ${tracer}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: address,
+    },
+  )
   const client = place.clientOf(running.ready.endpoint)
   nameTrace(client)
   await client.send(new CreateBucketCommand({ Bucket: 'photos' }))

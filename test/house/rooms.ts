@@ -211,6 +211,7 @@ const rooms: readonly Room[] = [
       'stores/',
       'sts/',
       'threads/worker-threads.ts',
+      'version.ts',
     ],
   },
   { holds: ['cli/'], mayImport: [''] },

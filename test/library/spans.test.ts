@@ -7,7 +7,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -17,6 +17,7 @@ import {
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Server, startServer } from '../../src/index.ts'
+import { openTraces } from '../../src/opening/open-telemetry.ts'
 import { environmentKey } from '../cli/holdfast-process.ts'
 import { openWorkplace } from '../cli/workplace.ts'
 import { clientSpan, clientTrace, nameTrace } from '../support/traced-requests.ts'
@@ -86,7 +87,13 @@ it('a PUT is a span of the trace that its client names, with the steps of the wo
     'aws.request_id': expect.stringMatching(/^[0-9A-F]{16}$/),
   })
   expect(request.status.code).toBe(SpanStatusCode.UNSET)
-  expect(childrenOf(spans, request)).toEqual(['authenticate', 'metadata read', 'store write', 'metadata commit', 'send'])
+  expect(childrenOf(spans, request)).toEqual([
+    'authenticate',
+    'metadata read',
+    'store write',
+    'metadata commit',
+    'send',
+  ])
   expect(childrenOf(spans, named(spans, 'store write'))).toEqual(['receive body'])
   expect(named(spans, 'store write').attributes).toMatchObject({ 'holdfast.location': 'default' })
   expect(JSON.parse(logged[0] ?? '')).toMatchObject({ operation: 'PutObject', traceId: clientTrace })
@@ -167,6 +174,23 @@ it('health checks make no spans', async () => {
   expect((await collected('ListBuckets')).filter(({ kind }) => kind === SpanKind.SERVER)).toHaveLength(1)
 })
 
+it('a span that other instrumentation has begun for the request is the parent, one of another request is not', async () => {
+  const traces = await openTraces(() => {})
+  const outer = trace.getTracer('instrumentation of HTTP').startSpan('PUT')
+  const inOuter = context.with.bind(context, trace.setSpan(context.active(), outer))
+  const begin = (traceId?: string) => {
+    const parent = traceId === undefined ? undefined : { traceId, parentId: clientSpan, sampled: true }
+    return inOuter(() => traces?.begin('PUT', { parent, state: undefined }, {}))
+  }
+  const ids = [begin(), begin(outer.spanContext().traceId), begin(clientTrace)]
+  outer.end()
+  ids.push(begin())
+  for (const span of ids) span?.end()
+  const parents = exporter.getFinishedSpans().slice(-ids.length)
+  const { spanId } = outer.spanContext()
+  expect(parents.map((span) => span.parentSpanContext?.spanId)).toEqual([spanId, spanId, clientSpan, undefined])
+})
+
 it('what goes to a far store is in the same trace: one span here for each request, and what the far server did below it', async () => {
   process.env.AWS_ACCESS_KEY_ID = environmentKey.accessKeyId
   process.env.AWS_SECRET_ACCESS_KEY = environmentKey.secretAccessKey
@@ -187,7 +211,14 @@ it('what goes to a far store is in the same trace: one span here for each reques
     exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === clientTrace)
   const far = (): ReadableSpan[] => ofTrace().filter((span) => span.attributes['aws.s3.bucket'] === 'shards')
   await expect.poll(() => far().map(({ name }) => name)).toContain('PutObject')
-  await expect.poll(() => childrenOf(ofTrace(), named(ofTrace(), 'store write'))).toContain('PUT')
+  const isOfNear = ({ attributes }: ReadableSpan): boolean => attributes['holdfast.location'] === 'away'
+  await expect
+    .poll(() =>
+      ofTrace()
+        .filter(isOfNear)
+        .flatMap((write) => childrenOf(ofTrace(), write)),
+    )
+    .toContain('PUT')
   const sent = ofTrace().filter(({ kind }) => kind === SpanKind.CLIENT)
   const ids = sent.map((span) => span.spanContext().spanId)
   for (const { parentSpanContext } of far()) expect(ids).toContain(parentSpanContext?.spanId)

@@ -2,9 +2,9 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { limits } from '../../limits.ts'
+import { willPassTraces } from '../../spans.ts'
 import { DirectRequests } from './direct-requests.ts'
 import { endpointFailure, isMissingObject, isPresent, isUnsatisfiableRange, isUnsupported } from './failures.ts'
-import { willPassTraces } from '../../spans.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import { traceRequestsOf } from './traced-request.ts'
 
