@@ -27,5 +27,6 @@ test.each([
 
 test('a tracestate is passed on as it came, if a header can carry it', () => {
   expect(passableState('a=1,b=2')).toBe('a=1,b=2')
-  for (const text of [undefined, '', 'a=\u00e9', 'a=1\r\nx: y', 'x'.repeat(513)]) expect(passableState(text)).toBeUndefined()
+  for (const text of [undefined, '', 'a=\u00e9', 'a=1\r\nx: y', 'x'.repeat(513)])
+    expect(passableState(text)).toBeUndefined()
 })
