@@ -119,8 +119,7 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
     opened.add(data.close)
     const { backend, metadataAnswers } = data
     const { accounts } = configuration
-    const openNow = () => openIdentities({ backend, accounts, warn })
-    const identities = await patientStart(configuration.metadata?.url, openNow)
+    const identities = await patientStart(configuration.metadata?.url, () => openIdentities({ backend, accounts, warn }))
     opened.add(identities.close)
     // A worker can't tell the others. They know a change that a request makes here when their lease is over.
     identities.tellOthers(() => new Promise(() => {}))
