@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Account } from './auth/credentials.ts'
 import { systemClock } from './clock.ts'
-import { opening } from './closing-stack.ts'
+import { type ClosingStack, opening } from './closing-stack.ts'
 import type { Backend } from './commits/backend.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
@@ -27,6 +27,8 @@ import {
   openLibraryData,
   type StoreOptions,
 } from './opening/library-data.ts'
+import { openTraces } from './opening/open-telemetry.ts'
+import { patientStart } from './opening/patient-start.ts'
 import { type PortLog, silentLog } from './opening/port-log.ts'
 import { checkStartOptions } from './opening/start-options.ts'
 import { operations } from './operations/table.ts'
@@ -175,12 +177,11 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     const data = await openLibraryData(options, settings, { log, onFatal }, opened)
     const { backend, credentialsFile, shared, metadataAnswers } = data
     const credentials = await credentialsOf(options, credentialsFile)
-    await makeBuckets(backend, options.buckets ?? [])
+    const database = options.metadata?.url
+    await patientStart(database, () => makeBuckets(backend, options.buckets ?? []))
     const region = options.region ?? settings.region
     const accounts = withRootKey(parseAccounts(options.accounts), credentials)
-    const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
-    opened.add(identities.close)
-    await meetOthers(data, accounts, identities, log)
+    const identities = await openMetIdentities(data, { accounts, database, log }, opened)
     const endpoint = await openEndpoint({
       backend,
       metadataAnswers,
@@ -198,6 +199,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,
       sigv2: options.sigv2 ?? settings.sigv2,
       oidc,
+      traces: await openTraces((message) => log.warn(message)),
       log,
     })
     stopServing = endpoint.close
@@ -219,6 +221,24 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       [Symbol.asyncDispose]: opened.close,
     }
   })
+}
+
+/** `database`: see `patientStart`. */
+async function openMetIdentities(
+  data: LibraryData,
+  {
+    accounts,
+    database,
+    log,
+  }: { accounts: readonly Account[]; database: string | undefined; log: Pick<PortLog, 'warn'> },
+  opened: ClosingStack,
+): Promise<ServedIdentities> {
+  const { backend } = data
+  const warn = (message: string): void => log.warn(message)
+  const identities = await patientStart(database, () => openIdentities({ backend, accounts, warn }))
+  opened.add(identities.close)
+  await patientStart(database, () => meetOthers(data, accounts, identities, log))
+  return identities
 }
 
 /** Where several servers share the metadata. */

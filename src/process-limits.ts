@@ -13,6 +13,8 @@ export const processLimits = {
   logRetryMs: 100,
   /** How long an exiting process waits for its last lines. */
   logFlushMs: 1_000,
+  /** The same for its last spans. */
+  tracesFlushMs: 2_000,
 
   // Processes and credentials.
   /** How often a process checks that the socket that proves it is alive still exists. */

@@ -28,6 +28,7 @@ const operating = [
   ['Versions and Object Lock', '/object-lock'],
   ['Encryption at rest', '/encryption'],
   ['Alerts', '/alerts'],
+  ['Traces', '/traces'],
   ['When metadata is lost', '/recovery'],
 ]
 const reference = [

@@ -220,7 +220,7 @@ export class AdminPipeline {
       port: 'admin',
       operation: operation.name,
       requestId: exchange.requestId,
-      traceId: exchange.trace?.traceId,
+      traceId: exchange.traceId,
       remote: exchange.clientAddress ?? '',
       accessKeyId: (session && this.#options.logIns.keyOf(principal)) ?? principal.accessKeyId,
       account: accountId,

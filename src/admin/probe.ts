@@ -5,8 +5,19 @@ import { sendJson } from './answer.ts'
 
 /** What the server tells unsigned clients about itself. */
 export interface AdminReadiness {
-  /** `degraded`: it serves, but a location other than the default one can't take writes. */
+  /** `degraded`: it serves, but a location other than the default one can't be read or written. */
   status: 'ready' | 'degraded' | 'unavailable'
+  /** Those that can't be read or written. Absent: there is none. */
+  locations?: AilingLocation[]
+}
+
+export interface AilingLocation {
+  name: string
+  /** Whether enough stores are in use to read everything, and to acknowledge writes. */
+  reads: boolean
+  writes: boolean
+  /** Those that are not fully in use. Without the reason, which may name paths and hosts: anybody can ask. */
+  stores: { name: string; state: string }[]
 }
 
 /** Answers a health check. False: the request is none. */

@@ -13,6 +13,7 @@ import { hostDirectory } from '../instance/data-directory.ts'
 import { keptRootKey, type RootKey, readRootKey } from '../instance/root-key.ts'
 import { urlOf } from '../opening/listen-address.ts'
 import { openServedData } from '../opening/open-served-data.ts'
+import { patientStart } from '../opening/patient-start.ts'
 import { exitOnFatal, type Log } from './log.ts'
 
 export interface Instance {
@@ -70,8 +71,11 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       const others = await announceAccounts(backend.kv, shared, now, backend.keys)
       if (others.length > 0) log.warn(differingAccounts(others))
     }
-    await announce(accounts)
-    const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
+    const database = configuration.metadata?.url
+    await patientStart(database, () => announce(accounts))
+    const identities = await patientStart(database, () =>
+      openIdentities({ backend, accounts, warn: (message) => log.warn(message) }),
+    )
     opened.add(identities.close)
     // Other servers can't be told of a change. They know it when their lease is over.
     if (configuration.metadata !== undefined) identities.tellOthers(() => new Promise(() => {}))

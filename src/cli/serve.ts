@@ -15,6 +15,8 @@ import { laterProcesses, onlyThisProcess } from '../opening/admin/s3-processes.t
 import { openAuditLog } from '../opening/audit.ts'
 import { openEndpoint } from '../opening/endpoint.ts'
 import { refuseTakenAddress } from '../opening/listen-address.ts'
+import { openTraces } from '../opening/open-telemetry.ts'
+import type { Traces } from '../spans.ts'
 import { openAdminPort } from './admin-port.ts'
 import { announce } from './announce.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
@@ -112,20 +114,30 @@ function openPorts(
       if (port !== undefined) opened.add(port.close)
       return port?.url
     }
-    // The S3 port may be configured with the admin port's default address. It then wins, so a default admin port opens after it.
-    const isNamed = configuration.adminListen?.isDefault === false
-    const named = isNamed ? await openAdmin() : undefined
-    const origins = consoleOriginsOf(configuration, named)
+    // Which origins the S3 port admits depends on whether there is an admin port. Only where both would have one port, the S3 port goes first, and wins.
+    const isFirst = !isSamePort(configuration)
+    const first = isFirst ? await openAdmin() : undefined
+    let origins = consoleOriginsOf(configuration, first)
+    const traces = await openTraces((message) => log.warn(message))
+    if (traces !== undefined) opened.add(traces.flush)
     serving = await startServing(configuration, {
       instance,
       keyPairFiles,
       log,
       audit,
+      traces,
       consoleOrigins: () => origins,
     })
     opened.add(serving.close)
-    return { serving, adminUrl: isNamed ? named : await openAdmin(), close: opened.close }
+    const adminUrl = isFirst ? first : await openAdmin()
+    origins = consoleOriginsOf(configuration, adminUrl)
+    return { serving, adminUrl, close: opened.close }
   })
+}
+
+/** Whether the default admin port may be in the way of a configured S3 port. */
+function isSamePort({ listen, adminListen }: Configuration): boolean {
+  return adminListen?.isDefault === true && adminListen.port === listen.port
 }
 
 function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: Invocation): void {
@@ -144,12 +156,13 @@ interface ServingParts {
   keyPairFiles: KeyPairFiles | undefined
   log: Log
   audit: AuditLog
+  traces: Traces | undefined
   consoleOrigins(): readonly string[]
 }
 
 async function startServing(
   configuration: ServedConfiguration,
-  { instance, keyPairFiles, log, audit, consoleOrigins }: ServingParts,
+  { instance, keyPairFiles, log, audit, traces, consoleOrigins }: ServingParts,
 ): Promise<Serving> {
   const { backend, id: instanceId, accounts, identities } = instance
   if (configuration.workers > 1) {
@@ -190,6 +203,7 @@ async function startServing(
     requests,
     traffic,
     audit,
+    traces,
     consoleOrigins,
     log,
   })

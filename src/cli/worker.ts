@@ -16,6 +16,8 @@ import { openAccountBlocks } from '../opening/account-blocks.ts'
 import { openAuditLog } from '../opening/audit.ts'
 import { openS3Port } from '../opening/endpoint.ts'
 import { openData } from '../opening/open.ts'
+import { openTraces } from '../opening/open-telemetry.ts'
+import { patientStart } from '../opening/patient-start.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal, flushLog, openLog, reopenLog } from './log.ts'
@@ -102,6 +104,7 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
   return opening(async (opened) => {
     divideChunkMemory(configuration.workers)
     const log = openLog(configuration)
+    const warn = (message: string): void => log.warn(message)
     const data = await openData({
       path: configuration.data,
       metadata: configuration.metadata,
@@ -110,18 +113,22 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
       placement: configuration.placement,
       workerOf: instanceId,
       onFatal: (error) => exitOnFatal(log, error),
-      warn: (message) => log.warn(message),
+      warn,
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
     const { backend, metadataAnswers } = data
     const { accounts } = configuration
-    const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
+    const identities = await patientStart(configuration.metadata?.url, () =>
+      openIdentities({ backend, accounts, warn }),
+    )
     opened.add(identities.close)
     // A worker can't tell the others. They know a change that a request makes here when their lease is over.
     identities.tellOthers(() => new Promise(() => {}))
     const audit = openAuditLog(configuration, log)
     opened.add(audit.close)
+    const traces = await openTraces(warn)
+    if (traces !== undefined) opened.add(traces.flush)
     const { credentials } = identities
     const accountBlocks = openAccountBlocks(identities, configuration)
     const port = openS3Port({
@@ -134,6 +141,7 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
       requests,
       traffic,
       audit,
+      traces,
       consoleOrigins: () => consoleOrigins,
       log,
     })

@@ -33,7 +33,7 @@ export class AuditedChanges {
       port: 's3',
       operation: name,
       requestId: exchange.requestId,
-      traceId: exchange.trace?.traceId,
+      traceId: exchange.traceId,
       remote: exchange.clientAddress ?? '',
       accessKeyId: principal.accessKeyId,
       account: principal.accountId,

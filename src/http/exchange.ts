@@ -3,13 +3,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
 import type { CrossOriginAnswer } from '../operations/cross-origin.ts'
+import type { Span } from '../spans.ts'
+import { parseTraceParent, type TraceParent } from '../trace-parent.ts'
 import type { HttpBounds } from './bounds.ts'
 import { type Dialect, storeDialect } from './dialect.ts'
 import type { ForwardedClient } from './forwarded.ts'
 import type { RequestHead } from './request-head.ts'
 import type { RequestShare } from './request-share.ts'
-import { isRequestId, parseTraceParent, type TraceParent } from './trace-parent.ts'
 import { WireBody } from './wire-body.ts'
+
+const requestIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/
+
+/** Ids go into documents, headers and logs, so only harmless characters count. */
+const isRequestId = (text: string): boolean => requestIdPattern.test(text)
 
 export interface ExchangeParts {
   request: IncomingMessage
@@ -46,8 +52,10 @@ export class Exchange {
   accessKeyId = ''
   /** Of the verified key. */
   accountId = ''
-  /** The trace that the request belongs to. Absent: it names none. */
-  trace: TraceParent | undefined
+  /** The trace that the request names. */
+  #trace: TraceParent | undefined
+  /** Absent: nobody collects spans. */
+  span: Span | undefined
   /** The key that a request claims without proving it. */
   claimedAccessKeyId: string | undefined
   /** Names of the headers or parameters that a refusal is about; never their values. */
@@ -98,7 +106,12 @@ export class Exchange {
   /** Takes over the id and the trace that the request gives, where they are well formed. */
   isNamedBy({ requestId, traceParent }: Pick<RequestHead, 'requestId' | 'traceParent'>): void {
     if (requestId !== undefined && isRequestId(requestId)) this.requestId = requestId
-    if (traceParent !== undefined) this.trace = parseTraceParent(traceParent)
+    if (traceParent !== undefined) this.#trace = parseTraceParent(traceParent)
+  }
+
+  /** The trace that the request belongs to. `undefined`: it names none, and nobody collects spans. */
+  get traceId(): string | undefined {
+    return this.span?.traceId ?? this.#trace?.traceId
   }
 
   /** The peer's address, or the one that a trusted proxy names. */

@@ -11,6 +11,7 @@ import type { AccountBlocks } from '../operations/account-blocks.ts'
 import type { OperationContext, OperationRequest } from '../operations/context.ts'
 import { CrossOrigin } from '../operations/cross-origin.ts'
 import { run, runAfter } from '../operations/run.ts'
+import { ending, inShortStep, type Traces } from '../spans.ts'
 import type { StsContext } from '../sts/action.ts'
 import {
   type Address,
@@ -69,6 +70,8 @@ export interface PipelineOptions {
   /** Absent: changes are not written down. */
   audit?: AuditLog | undefined
   clock: Clock
+  /** Absent: nobody collects spans. */
+  traces?: Traces | undefined
   /** Answers the health checks. */
   ready(what: Readiness): boolean
 }
@@ -172,7 +175,7 @@ export class Pipeline {
     await answerWebsite(exchange, head, this.#siteOfHost, { request, protocol })
   }
 
-  async #serve(exchange: Exchange, head: RequestHead, asked = this.#admit(exchange, head)): Promise<void> {
+  async #serve(exchange: Exchange, head: RequestHead, asked = this.#admitted(exchange, head)): Promise<void> {
     const { endpoint, parsed, verified } = asked
     const { operation } = endpoint
     if (operation.authentication === 'form' && !asked.isForm) return this.#serveForm(exchange, head, asked)
@@ -194,8 +197,10 @@ export class Pipeline {
       input.versionId ??= parsed.query.find(({ name }) => name === 'versionId')?.value
       answer = await noteAdmission(exchange, () => runAfter(error, operation, request, input))
     }
+    const step = exchange.span?.begin('send')
     const sent = send(exchange, head, endpoint, answer)
-    if (sent !== undefined) await sent
+    if (sent !== undefined) await (step === undefined ? sent : ending(step, sent))
+    else step?.end()
   }
 
   /** Reads a form's fields before its file, because they identify the sender and the request. */
@@ -221,6 +226,10 @@ export class Pipeline {
     } finally {
       await form.close()
     }
+  }
+
+  #admitted(exchange: Exchange, head: RequestHead): Asked {
+    return inShortStep(exchange.span, 'authenticate', () => this.#admit(exchange, head))
   }
 
   /** Throws what verifying and routing throw, and AccessDenied for an unsigned request that must be signed. */

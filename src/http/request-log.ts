@@ -25,7 +25,7 @@ export interface RequestLog {
   accessKeyId: string
   /** The account of that key. */
   account: string
-  /** The trace that the client said the request belongs to: 32 hex digits. */
+  /** The trace that the client said the request belongs to, or that its span began: 32 hex digits. */
   traceId?: string
   /** The key that the request claims, when the signature was not made with it. */
   claimedAccessKeyId?: string
@@ -57,7 +57,8 @@ export function logLine(exchange: Exchange, startedMs: number, endedMs: number):
     accessKeyId: exchange.accessKeyId,
     account: exchange.accountId,
   }
-  if (exchange.trace !== undefined) line.traceId = exchange.trace.traceId
+  const { traceId } = exchange
+  if (traceId !== undefined) line.traceId = traceId
   if (exchange.claimedAccessKeyId !== undefined) line.claimedAccessKeyId = exchange.claimedAccessKeyId
   if (exchange.refused !== undefined) line.refused = exchange.refused
   if (exchange.reason !== undefined) line.reason = exchange.reason

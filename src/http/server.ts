@@ -4,6 +4,7 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { passesTraces } from '../spans.ts'
 import { defaultBounds, type HttpBounds } from './bounds.ts'
 import { type Connection, Connections, errorOfParser } from './connections.ts'
 import { Exchange } from './exchange.ts'
@@ -15,6 +16,7 @@ import { logLine, type RequestLog } from './request-log.ts'
 import { RequestShare } from './request-share.ts'
 import { type Seat, type ShareLimits, Shares } from './shares.ts'
 import { type KeyPair, TlsFront } from './tls-front.ts'
+import { traced } from './traced.ts'
 
 export interface HttpServerOptions extends PipelineOptions, Omit<PortOptions, 'clock'> {}
 
@@ -47,8 +49,11 @@ export const socketBufferBytes = 1024 * 1024
 
 /** The S3 port. Throws when the operations contradict each other. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const pipeline = new Pipeline(options, options.tls === undefined ? 'http' : 'https')
-  return createPort(options, (exchange) => pipeline.answer(exchange))
+  const scheme = options.tls === undefined ? 'http' : 'https'
+  const pipeline = new Pipeline(options, scheme)
+  const inTrace = traced((exchange) => pipeline.answer(exchange), { ...options, scheme })
+  const isTraced = options.traces === undefined ? passesTraces : () => true
+  return createPort(options, (exchange) => (isTraced() ? inTrace(exchange) : pipeline.answer(exchange)))
 }
 
 /** `answer` serves one request to its end, and never rejects. */

@@ -2,7 +2,7 @@
  * Decides what a start's configuration changes where several members share the placement (ADR 0044). A change is made once every other member can serve it.
  * Until then the placement stays as it is, and the start goes on with it. Pure.
  */
-import { type LocationPolicy, lossesSurvived } from '../blobs/location-policy.ts'
+import { type LocationPolicy, lossesSurvived, ownLocation } from '../blobs/location-policy.ts'
 import type { LocationSettings } from '../config/locations.ts'
 import {
   isFormer,
@@ -118,11 +118,13 @@ function keptLocations({ known, configured, others, buckets }: ProposalFacts, sa
     const holders = others.filter((other) => other.locations[name] !== undefined)
     const inside = buckets.get(name) ?? []
     if (holders.length === 0 && inside.length === 0) continue
+    kept[name] = location
+    // No configuration can name the location of a data directory, which has kept its buckets (`holdfast migrate --keep-local`).
+    if (name === ownLocation) continue
     const why = holders.length > 0 ? `${listed(holders)} has it` : `bucket ${inside[0]} is in it`
     said.notices.push(
       `[locations.${name}] is not in this configuration. It stays, because ${why}:\n${definitionText(name, location.policy)}`,
     )
-    kept[name] = location
   }
   return kept
 }

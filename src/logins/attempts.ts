@@ -13,7 +13,7 @@ interface Attempt {
   succeeded(attempts?: number): void
 }
 
-/** A process counts for itself. With several gateways, an attacker has the sum of their limits. */
+/** A server counts for itself: only its first process has an admin port. With several gateways, an attacker has the sum of their limits. */
 export class Attempts {
   /** By what is counted, the longest unchanged first. */
   readonly #failures = new Map<string, Failures>()

@@ -13,10 +13,12 @@ import type { KeyPair } from '../http/tls-front.ts'
 import type { Traffic } from '../http/traffic.ts'
 import type { AccountBlocks } from '../operations/account-blocks.ts'
 import { operations } from '../operations/table.ts'
+import type { Traces } from '../spans.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { ListenFailed, urlOf } from './listen-address.ts'
 import type { PortLog } from './port-log.ts'
 import { openTemporaryKeys } from './temporary-keys.ts'
+import { tracedBackend } from './traced-backend.ts'
 
 export interface S3PortOptions extends Partial<ClientSettings> {
   backend: Backend
@@ -48,6 +50,8 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   requests?: LocalRequests | undefined
   /** Counts them. Absent: nobody asks. */
   traffic?: Traffic | undefined
+  /** Absent: nobody collects spans. */
+  traces?: Traces | undefined
   /** Origins of the console's pages, which may use every bucket as far as their keys allow. Absent: there is no console. */
   consoleOrigins?(): readonly string[]
 }
@@ -64,7 +68,8 @@ export interface Endpoint {
 
 /** The port serves connections after `listen`, or those given to `accept`. */
 export function openS3Port(options: S3PortOptions): HttpServer {
-  const { backend, credentials, domains, region, corsAllowOrigin, keyPair } = options
+  const { credentials, domains, region, corsAllowOrigin, keyPair, traces } = options
+  const backend = traces === undefined ? options.backend : tracedBackend(options.backend)
   const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, oidc = [], log } = options
   const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks, metadataAnswers = () => true } = options
   const bounds = portBounds(options, descriptorsMax())
@@ -87,6 +92,7 @@ export function openS3Port(options: S3PortOptions): HttpServer {
     sigv2,
     audit: options.audit,
     clock: systemClock,
+    traces,
     ready: (what) =>
       !closing &&
       metadataAnswers() &&

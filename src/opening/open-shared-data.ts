@@ -20,7 +20,6 @@ import { settlingAlone } from '../instance/one-at-a-time.ts'
 import { readMark, whyUnusable } from '../instance/unfinished-metadata.ts'
 import { maintainedBackend } from '../jobs/maintained-backend.ts'
 import type { Kv } from '../kv/kv.ts'
-import { limits } from '../limits.ts'
 import { joinMembers } from '../members/join-members.ts'
 import { isServer, listMembers } from '../members/list-members.ts'
 import type { Membership } from '../members/membership.ts'
@@ -36,26 +35,34 @@ import {
 } from './open-backend.ts'
 import { openSharedEngine } from './open-engine.ts'
 import { openPlacement } from './open-placement.ts'
+import { patientStart } from './patient-start.ts'
 import type { SharedPlacement } from './shared-placement.ts'
 
 type Shared<Options> = Omit<Options, 'metadata'> & { metadata: SharedMetadata }
 
 /** Opens only the metadata, beside any servers. Throws `DataDirectoryRefused`, `SharedMetadataRefused`, `MetadataUnreachable`, `ConfigurationRefused`. */
 export function openSharedMetadata(options: Shared<OpenMetadataOptions>): Promise<OpenMetadata> {
-  return opening(async (opened) => {
-    const { directory, membership } = await join({ ...options, create: false }, opened)
-    const { kv, clock } = membership
-    const isServed = async (): Promise<boolean> => (await listMembers(kv)).some(isServer)
-    return { kv, clock, directory, shared: true, isServed, close: opened.close }
-  })
+  return patientStart(options.metadata.url, (leftMs) =>
+    opening(async (opened) => {
+      const { directory, membership } = await join({ ...options, create: false }, leftMs, opened)
+      const { kv, clock } = membership
+      const isServed = async (): Promise<boolean> => (await listMembers(kv)).some(isServer)
+      return { kv, clock, directory, shared: true, isServed, close: opened.close }
+    }),
+  )
 }
 
 /** Throws what `openSharedMetadata` throws, `ConfigurationError`, `PlacementRefused` and `KeyRingRefused`. */
 export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenData> {
+  return patientStart(options.metadata.url, (leftMs) => openNow(options, leftMs))
+}
+
+/** `patienceMs`: for the first connection. Rejects with `KvUnavailable` when a later one fails. */
+function openNow(options: Shared<OpenDataOptions>, patienceMs: number): Promise<OpenData> {
   const { create, keys, placement = ownPlacement, workerOf, warn } = options
   return opening(async (opened) => {
     if (create) requireLocation(placement)
-    const { directory, membership } = await join(options, opened)
+    const { directory, membership } = await join(options, patienceMs, opened)
     const { id, kv, clock } = membership
     const shared = sharedPlacementOf(membership, options, () => keysAt(directory.keyRing, keys))
     const { ring, placed } = await settled(membership, placement, create, async () => {
@@ -129,13 +136,14 @@ async function settled<T>(
 /** Opens the metadata, and makes this process a member. */
 async function join(
   options: Shared<Pick<OpenDataOptions, 'path' | 'metadata' | 'create' | 'workerOf' | 'address' | 'onFatal' | 'warn'>>,
+  patienceMs: number,
   opened: ClosingStack,
 ): Promise<{ membership: Membership; directory: HostDirectory }> {
   const { path, metadata, create, workerOf, address, onFatal, warn } = options
   const directory = await prepareHostDirectory(path, { create })
   // What an operator should change about the database, servers say.
   const advise = create ? warn : () => {}
-  const engine = await openSharedEngine({ ...metadata, patienceMs: limits.metadataPatienceMs, warn: advise, onFatal })
+  const engine = await openSharedEngine({ ...metadata, patienceMs, warn: advise, onFatal })
   opened.add(() => engine.close())
   await refuseUnusable(engine, metadata.url)
   const kind = workerOf !== undefined ? 'worker' : create ? 'server' : 'command'

@@ -113,15 +113,23 @@ describe('the address', () => {
     return (server.address() as AddressInfo).port
   }
 
-  test('that nobody named, and another process has, is left out and said in one line', async () => {
-    // Whoever has it: this test, or a server beside it.
-    await takePort(9001).catch(() => {})
-    const running = await serve(words(), { ...keyVariables, HOLDFAST_ADMIN_LISTEN: '' })
-    expect(running.ready.adminEndpoint).toBeUndefined()
-    expect(running.output.stderr).toBe(
-      'holdfast: there is no admin port: cannot listen on 127.0.0.1:9001: another process listens there already. Name another address with --admin-listen, or off\n',
-    )
-  })
+  test.each(['1', '2'])(
+    'that nobody named, and another process has, is left out and said in one line, and its origin is not admitted, with %s workers',
+    async (workers) => {
+      // Whoever has it: this test, or a server beside it.
+      await takePort(9001).catch(() => {})
+      const running = await serve(words('--workers', workers), { ...keyVariables, HOLDFAST_ADMIN_LISTEN: '' })
+      expect(running.ready.adminEndpoint).toBeUndefined()
+      expect(running.output.stderr).toBe(
+        'holdfast: there is no admin port: cannot listen on 127.0.0.1:9001: another process listens there already. Name another address with --admin-listen, or off\n',
+      )
+      for (const origin of ['http://127.0.0.1:9001', 'http://localhost:9001']) {
+        const headers = { origin, 'access-control-request-method': 'PUT' }
+        const preflight = await fetch(`${running.ready.endpoint}/photos/k`, { method: 'OPTIONS', headers })
+        expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([403, null])
+      }
+    },
+  )
 
   test('that was named, and another process has, ends the start before anything is made', async () => {
     const port = await takePort(0)

@@ -89,10 +89,19 @@ stores = ["shared"]
     variables: Record<string, string>,
     work: (client: S3Client, adminEndpoint: string) => Promise<T>,
     host = 'data',
-  ): Promise<T> => {
+  ): Promise<T> => (await this.servingLogged(variables, work, host)).result
+
+  /** Also what the server said. */
+  servingLogged = async <T>(
+    variables: Record<string, string>,
+    work: (client: S3Client, adminEndpoint: string) => Promise<T>,
+    host = 'data',
+  ): Promise<{ result: T; stderr: string }> => {
     const { ready, child, ended } = await serve(this.#words(host), variables)
     try {
-      return await work(this.place.clientOf(ready.endpoint), ready.adminEndpoint ?? '')
+      const result = await work(this.place.clientOf(ready.endpoint), ready.adminEndpoint ?? '')
+      child.kill('SIGTERM')
+      return { result, stderr: (await ended).stderr }
     } finally {
       child.kill('SIGTERM')
       await ended

@@ -90,10 +90,12 @@ describeInstalled('holdfast migrate', [postgresProbe], () => {
     expect(await there('--keep-local')).toMatchObject({ code: 1, stderr: expect.stringContaining('[stores.local]') })
     await configure('[stores.local]\ntype = "directory"\npath = "data/store"\n')
     expect(await there('--keep-local')).toMatchObject({ code: 0 })
-    await serving(shared(), async (client) => {
+    const { stderr } = await world.servingLogged(shared(), async (client) => {
       expect(await seen(client)).toEqual(before)
       await client.send(new PutObjectCommand({ Bucket, Key: 'more', Body: 'more' }))
     })
+    // No configuration can name the location of its buckets, so none is asked to.
+    expect(stderr).not.toContain('locations.default')
     const elsewhere = run(['migrate', '--to', 'lmdb', '--data', place.path('elsewhere')], shared()).ended
     expect(await elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('in which objects lie') })
     expect(await back()).toMatchObject({ code: 0 })

@@ -8,6 +8,7 @@ const ties: readonly { pattern: RegExp; says: string }[] = [
   { pattern: /\bprocess\.env[.[][^\n=]*[^\n=!<>]=[^=]|\bdelete process\.env\b/, says: 'changes the environment' },
   { pattern: /\bprocess\.(?:on|once|off|emit|chdir|umask|exit|std\w+)\b/, says: 'uses what a process has one of' },
   { pattern: /\bprocess\.(?:memoryUsage|cpuUsage|resourceUsage)\b/, says: 'measures its process' },
+  { pattern: /'@opentelemetry\//, says: 'registers a tracer, of which a process has one' },
   { pattern: /\bimport\([^)]*\.test\.ts/, says: 'imports other suites' },
   { pattern: /\/src\/cli\//, says: 'imports the command, which sets up its process' },
 ]

@@ -132,6 +132,13 @@ describe('a configuration that changes something', () => {
     ])
   })
 
+  it('keeps the location of a data directory, which no configuration can name, and says nothing of it', () => {
+    const moved: Configuration = { ...one, locations: { ...one.locations, default: copies(1, 'a') } }
+    const given: Given = { history: [moved], here: one, others: { g1: one }, buckets: { default: ['photos'] } }
+    expect(shown(judged(given))).toMatchObject({ ...silent, locations: ['safe 1', 'default 1'] })
+    expect(shown(judged({ ...given, buckets: {} })).locations).toEqual(['safe 1'])
+  })
+
   it('may add a store that no location uses, whoever lacks it', () => {
     const given: Given = { history: [one], here: withStore, others: { g1: one, g2: one } }
     expect(shown(judged(given))).toMatchObject(silent)

@@ -15,27 +15,52 @@ test.each([
   expect([isReady(location, 'reads'), isReady(location, 'writes')]).toEqual([reads, writes])
 })
 
-const location = (name: string, ...states: ('up' | 'out')[]) => ({
+const location = (name: string, ...states: ('up' | 'full' | 'out')[]) => ({
   name,
-  stores: stores(...states),
+  stores: states.map((state, i) => ({ name: `${name}-${i}`, state })),
   copies: 1,
   writeAck: 1,
 })
 
 type Located = ReturnType<typeof location>
+type Said = ReturnType<typeof readinessOf>
 
-test.each<[string, boolean, Located[], string, string?]>([
-  ['everything is well', true, [location('default', 'up'), location('far', 'up')], 'ready'],
-  ['another location is lost', true, [location('default', 'up'), location('far', 'out')], 'degraded'],
-  ['the default location is lost', true, [location('default', 'out'), location('far', 'up')], 'unavailable'],
+const lostFar = [{ name: 'far', reads: false, writes: false, stores: [{ name: 'far-0', state: 'out' }] }]
+
+test.each<[string, boolean, Located[], Said, string?]>([
+  ['everything is well', true, [location('default', 'up'), location('far', 'up')], { status: 'ready' }],
+  [
+    'another location is lost',
+    true,
+    [location('default', 'up'), location('far', 'out')],
+    { status: 'degraded', locations: lostFar },
+  ],
+  [
+    'another location can only be read',
+    true,
+    [location('default', 'up'), { ...location('far', 'up', 'full'), writeAck: 2 }],
+    {
+      status: 'degraded',
+      locations: [{ name: 'far', reads: true, writes: false, stores: [{ name: 'far-1', state: 'full' }] }],
+    },
+  ],
+  [
+    'the default location is lost',
+    true,
+    [location('default', 'out'), location('far', 'up')],
+    {
+      status: 'unavailable',
+      locations: [{ name: 'default', reads: false, writes: false, stores: [{ name: 'default-0', state: 'out' }] }],
+    },
+  ],
   [
     'the default location is far, and is lost',
     true,
     [location('default', 'up'), location('far', 'out')],
-    'unavailable',
+    { status: 'unavailable', locations: lostFar },
     'far',
   ],
-  ['nothing is served yet', false, [location('default', 'up')], 'unavailable'],
-])('the admin port says how a server is: %s', (_, serving, locations, status, defaultLocation = 'default') => {
-  expect(readinessOf({ locations, defaultLocation }, serving)).toEqual({ status })
+  ['nothing is served yet', false, [location('default', 'up')], { status: 'unavailable' }],
+])('the admin port says how a server is: %s', (_, serving, locations, said, defaultLocation = 'default') => {
+  expect(readinessOf({ locations, defaultLocation }, serving)).toEqual(said)
 })

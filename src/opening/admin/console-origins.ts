@@ -2,13 +2,13 @@
 import { hostname, networkInterfaces } from 'node:os'
 import type { Configuration } from '../../config/configuration.ts'
 
-/** `adminUrl`: of an admin port that is open already. Absent: the configured one counts. Empty: there is no admin port. */
+/** `adminUrl`: of the open admin port. Absent: there is none, and so no console. */
 export function consoleOriginsOf(
   { adminListen, adminPublicEndpoints, tls }: Pick<Configuration, 'adminListen' | 'adminPublicEndpoints' | 'tls'>,
   adminUrl: string | undefined,
 ): string[] {
-  if (adminListen === undefined) return []
-  const port = adminUrl === undefined ? adminListen.port : Number(new URL(adminUrl).port)
+  if (adminListen === undefined || adminUrl === undefined) return []
+  const { port } = new URL(adminUrl)
   const { host } = adminListen
   const isWildcard = ['', '0.0.0.0', '::'].includes(host)
   const names = isWildcard ? ['localhost', hostname(), ...addresses()] : namesOf(host)

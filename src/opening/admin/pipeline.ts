@@ -114,15 +114,20 @@ function s3EndpointFor(
 
 /** A location other than the default one makes the server `degraded`, not `unavailable`: one lost location must not take it out of a balancer. Pure. */
 export function readinessOf(
-  {
-    locations,
-    defaultLocation,
-  }: { locations: readonly (Parameters<typeof isReady>[0] & Pick<LocationState, 'name'>)[]; defaultLocation: string },
+  { locations, defaultLocation }: { locations: readonly ProbedLocation[]; defaultLocation: string },
   serving: boolean,
 ): AdminReadiness {
-  const canServe = (location: Parameters<typeof isReady>[0]): boolean =>
-    isReady(location, 'writes') && isReady(location, 'reads')
-  const main = locations.find(({ name }) => name === defaultLocation)
-  if (!serving || (main !== undefined && !canServe(main))) return { status: 'unavailable' }
-  return { status: locations.every(canServe) ? 'ready' : 'degraded' }
+  const ailing = locations.flatMap((location) => {
+    const [reads, writes] = [isReady(location, 'reads'), isReady(location, 'writes')]
+    if (reads && writes) return []
+    const stores = location.stores.filter(({ state }) => state !== 'up').map(({ name, state }) => ({ name, state }))
+    return [{ name: location.name, reads, writes, stores }]
+  })
+  const serves = serving && ailing.every(({ name }) => name !== defaultLocation)
+  if (serves && ailing.length === 0) return { status: 'ready' }
+  return { status: serves ? 'degraded' : 'unavailable', ...(ailing.length === 0 ? {} : { locations: ailing }) }
+}
+
+type ProbedLocation = Pick<LocationState, 'name' | 'writeAck' | 'copies'> & {
+  stores: readonly Pick<LocationState['stores'][number], 'name' | 'state'>[]
 }

@@ -2,9 +2,11 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { limits } from '../../limits.ts'
+import { willPassTraces } from '../../spans.ts'
 import { DirectRequests } from './direct-requests.ts'
 import { endpointFailure, isMissingObject, isPresent, isUnsatisfiableRange, isUnsupported } from './failures.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
+import { traceRequestsOf } from './traced-request.ts'
 
 /** Where a store of type s3 lies. Credentials come from the SDK's standard chain. */
 export interface BucketAddress {
@@ -73,6 +75,8 @@ export class ShardBucket {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: limits.remoteConnectMs, httpAgent: sockets, httpsAgent: sockets },
     })
+    willPassTraces()
+    traceRequestsOf(this.#client)
     const { endpoint, bucket, prefix, pathStyle } = address
     if (pathStyle) this.#direct = new DirectRequests(this.#client, endpoint, `${bucket}/${prefix}`)
   }

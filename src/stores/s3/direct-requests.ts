@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { crc32 } from '@node-rs/crc32'
 import { percentEncode } from '../../percent-encode.ts'
+import { tracedRequest } from './traced-request.ts'
 
 type Signer = Awaited<ReturnType<S3Client['config']['signer']>>
 
@@ -79,10 +80,12 @@ export class DirectRequests {
     try {
       this.#signer ??= this.#client.config.signer()
       const signed = await (await this.#signer).sign(request)
-      const { response }: { response: Answer } = await this.#client.config.requestHandler.handle(signed, {
-        abortSignal,
+      return await tracedRequest(signed, async (traced) => {
+        const { response }: { response: Answer } = await this.#client.config.requestHandler.handle(traced, {
+          abortSignal,
+        })
+        return response
       })
-      return response
     } catch (error) {
       this.#signer = undefined
       if (abortSignal.aborted || !isBroken(error)) throw error

@@ -1,0 +1,132 @@
+/** Sends spans to the tracer that this process has registered with OpenTelemetry. Only this file knows its packages, and only where there is a tracer. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type * as OpenTelemetry from '@opentelemetry/api'
+import { limits } from '../limits.ts'
+import type { Span, SpanAttributes, Traces } from '../spans.ts'
+import { type TraceParent, traceHeaders } from '../trace-parent.ts'
+import { version } from '../version.ts'
+
+type Api = typeof OpenTelemetry
+
+/** `undefined`: nobody collects spans. Register the tracer before, for instance with `node --import`. */
+export async function openTraces(warn: (message: string) => void): Promise<Traces | undefined> {
+  if (!hasTracer()) return undefined
+  const api = await loadApi()
+  if (api === undefined) {
+    warn('a tracer is registered, but there are no spans: npm install @opentelemetry/api')
+    return undefined
+  }
+  return tracesTo(api)
+}
+
+/** All copies of the API share the object under this symbol, so there is no need to load one where no tracer is registered. */
+function hasTracer(): boolean {
+  const registered: unknown = Reflect.get(globalThis, Symbol.for('opentelemetry.js.api.1'))
+  return typeof registered === 'object' && registered !== null && 'trace' in registered
+}
+
+async function loadApi(): Promise<Api | undefined> {
+  try {
+    return await import('@opentelemetry/api')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined
+    throw error
+  }
+}
+
+function tracesTo(api: Api): Traces {
+  const tracer = api.trace.getTracer('holdfast', version)
+  return {
+    begin: (name, incoming, attributes) => {
+      const parent = parentOf(api, incoming)
+      const options = { kind: api.SpanKind.SERVER, attributes: { ...attributes } }
+      return new TracedSpan(api, tracer, tracer.startSpan(name, options, parent), parent)
+    },
+    flush: () => flush(api),
+  }
+}
+
+/** The span that is active here, when an instrumentation of HTTP has begun one for this request; else the client's. */
+function parentOf(
+  { trace, context, createTraceState, ROOT_CONTEXT, TraceFlags }: Api,
+  { parent, state }: { parent: TraceParent | undefined; state: string | undefined },
+): OpenTelemetry.Context {
+  const active = trace.getActiveSpan()
+  // One that has ended is of an earlier request on the connection.
+  const isOfRequest = parent === undefined || active?.spanContext().traceId === parent.traceId
+  if (active?.isRecording() && isOfRequest) return context.active()
+  if (parent === undefined) return ROOT_CONTEXT
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: parent.traceId,
+    spanId: parent.parentId,
+    traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+    ...(state === undefined ? {} : { traceState: createTraceState(state) }),
+  })
+}
+
+class TracedSpan implements Span {
+  readonly #api: Api
+  readonly #tracer: OpenTelemetry.Tracer
+  readonly #span: OpenTelemetry.Span
+  readonly #context: OpenTelemetry.Context
+
+  constructor(api: Api, tracer: OpenTelemetry.Tracer, span: OpenTelemetry.Span, parent: OpenTelemetry.Context) {
+    this.#api = api
+    this.#tracer = tracer
+    this.#span = span
+    this.#context = api.trace.setSpan(parent, span)
+  }
+
+  get traceId(): string {
+    return this.#span.spanContext().traceId
+  }
+
+  get headers(): Record<string, string> {
+    const { traceId, spanId, traceFlags, traceState } = this.#span.spanContext()
+    const sampled = (traceFlags & this.#api.TraceFlags.SAMPLED) !== 0
+    return traceHeaders({ traceId, parentId: spanId, sampled }, traceState?.serialize() || undefined)
+  }
+
+  begin(name: string, kind: 'step' | 'request' = 'step', attributes: SpanAttributes = {}): Span {
+    const { SpanKind } = this.#api
+    const options = {
+      kind: kind === 'step' ? SpanKind.INTERNAL : SpanKind.CLIENT,
+      attributes: { ...attributes },
+    }
+    const span = this.#tracer.startSpan(name, options, this.#context)
+    return new TracedSpan(this.#api, this.#tracer, span, this.#context)
+  }
+
+  set(attributes: SpanAttributes): void {
+    this.#span.setAttributes({ ...attributes })
+  }
+
+  rename(name: string): void {
+    this.#span.updateName(name)
+  }
+
+  activate<T>(work: () => T): T {
+    return this.#api.context.with(this.#context, work)
+  }
+
+  end(failure?: string): void {
+    if (failure !== undefined) {
+      this.#span.setAttribute('error.type', failure)
+      this.#span.setStatus({ code: this.#api.SpanStatusCode.ERROR })
+    }
+    this.#span.end()
+  }
+}
+
+/** Only what makes spans knows how to send the last ones, and its interface doesn't name the way. */
+async function flush({ trace, ProxyTracerProvider }: Api): Promise<void> {
+  const registered = trace.getTracerProvider()
+  const provider: object = registered instanceof ProxyTracerProvider ? registered.getDelegate() : registered
+  if (!('forceFlush' in provider) || typeof provider.forceFlush !== 'function') return
+  const given = new AbortController()
+  const late = delay(limits.tracesFlushMs, undefined, { signal: given.signal, ref: false }).catch(() => {})
+  // The tracer reports its own failures.
+  await Promise.race([Promise.resolve(provider.forceFlush()).catch(() => {}), late])
+  given.abort()
+}

@@ -1,0 +1,64 @@
+/** A backend whose metadata and stores make a step of each call. It stands before the real one only where spans are collected. */
+import type { Blobs } from '../blobs/blobs.ts'
+import type { ByteSource } from '../byte-source.ts'
+import type { Backend } from '../commits/backend.ts'
+import type { Kv } from '../kv/kv.ts'
+import { inStep } from '../spans.ts'
+
+export function tracedBackend(backend: Backend): Backend {
+  return { ...backend, kv: tracedKv(backend.kv), blobs: tracedBlobs(backend.blobs) }
+}
+
+function tracedKv(kv: Kv): Kv {
+  return {
+    integrity: kv.integrity,
+    get: (keys) => inStep('metadata read', () => kv.get(keys)),
+    range: (query) => inStep('metadata read', () => kv.range(query)),
+    view: (keys, queries, read) => inStep('metadata read', () => kv.view(keys, queries, read)),
+    commit: (commit) => inStep('metadata commit', () => kv.commit(commit)),
+    now: () => kv.now(),
+    snapshot: () => kv.snapshot(),
+    close: () => kv.close(),
+  }
+}
+
+function tracedBlobs(blobs: Blobs): Blobs {
+  const { remove, inspect, adopted, copy, restore, hasLocation } = blobs
+  return {
+    write: (location, blob) =>
+      inStep('store write', (step) => {
+        step?.set({ 'holdfast.location': location })
+        return blobs.write(location, { ...blob, payload: tracedBody(blob.payload) })
+      }),
+    read: (manifest, range, damaged) =>
+      inStep('store read', (step) => {
+        step?.set({ 'holdfast.location': manifest.location })
+        return blobs.read(manifest, range, damaged)
+      }),
+    remove: (manifests, post) => inStep('store remove', () => remove(manifests, post)),
+    inspect,
+    adopted,
+    copy,
+    restore,
+    hasLocation,
+    get defaultLocation() {
+      return blobs.defaultLocation
+    },
+    get stores() {
+      return blobs.stores
+    },
+    get locations() {
+      return blobs.locations
+    },
+  }
+}
+
+/** Its step lasts until the last byte has come and been verified. Of a large body, the stores write one piece while the next one comes. */
+function tracedBody(payload: ByteSource): ByteSource {
+  return {
+    size: payload.size,
+    drain: (sink) => inStep('receive body', () => payload.drain(sink)),
+    read: () => inStep('receive body', () => payload.read()),
+    cancel: () => payload.cancel(),
+  }
+}
