@@ -16,7 +16,7 @@ import {
 import { chromium } from 'playwright-core'
 
 const pictures = fileURLToPath(new URL('../docs/console', import.meta.url))
-const key = { accessKeyId: 'operator', secretAccessKey: 'a secret for pictures' }
+const key = { accessKeyId: 'operator', secretAccessKey: 'secret-of-pictures' }
 const disks = ['disk1', 'disk2', 'disk3', 'disk4']
 const config = `data = "data"
 defaultLocation = "mirrored"
