@@ -1,10 +1,7 @@
 /** The console in Chromium: what a view costs the main thread of the page, and whether a list of many keys scrolls without a break. */
 import { join } from 'node:path'
-import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
-import { startBrowser } from '../test/console/browser.ts'
-import { cloneObject } from '../test/support/many-objects.ts'
-import type { Endpoint } from './load/order.ts'
+import { type Browser, type BrowserContext, type Locator, type Page, startBrowser } from '../test/console/browser.ts'
+import { cloneObject, putFirst } from '../test/support/many-objects.ts'
 import { describeMachine, settleDisk, withScratch } from './machine.ts'
 import type { Say } from './measure.ts'
 import type { BenchOptions } from './options.ts'
@@ -58,21 +55,12 @@ export async function measureConsole(options: BenchOptions, say: Say): Promise<C
 /** One object under many names. */
 async function fill(data: string, count: number): Promise<void> {
   const server = await startHoldfast('holdfast', { data })
-  const s3 = clientOf(server.endpoint)
-  await s3.send(new CreateBucketCommand({ Bucket: bucket }))
-  await s3.send(new PutObjectCommand({ Bucket: bucket, Key: keyOf(0), Body: 'one for all' }))
-  s3.destroy()
+  const { host, port, accessKeyId, secretAccessKey } = server.endpoint
+  const credentials = { accessKeyId, secretAccessKey }
+  await putFirst({ endpoint: `http://${host}:${port}`, credentials }, { bucket, key: keyOf(0) })
   await server.close()
   await cloneObject(data, { bucket, key: keyOf(0), count, name: keyOf })
 }
-
-const clientOf = ({ host, port, accessKeyId, secretAccessKey }: Endpoint): S3Client =>
-  new S3Client({
-    endpoint: `http://${host}:${port}`,
-    region: 'us-east-1',
-    credentials: { accessKeyId, secretAccessKey },
-    forcePathStyle: true,
-  })
 
 const placeOf = ({ server }: Visit, place = ''): string => `${server.adminEndpoint}#/${place}`
 

@@ -16,7 +16,7 @@ import {
 import { chromium } from 'playwright-core'
 
 const pictures = fileURLToPath(new URL('../docs/console', import.meta.url))
-const key = { accessKeyId: 'operator', secretAccessKey: 'a secret for pictures' }
+const key = { accessKeyId: 'operator', secretAccessKey: 'secret-of-pictures' }
 const disks = ['disk1', 'disk2', 'disk3', 'disk4']
 const config = `data = "data"
 defaultLocation = "mirrored"
@@ -29,6 +29,7 @@ stores = ["disk1", "disk2", "disk3"]
 scheme = "erasure"
 data = 2
 parity = 2
+maxPerDomain = 2
 stores = ${JSON.stringify(disks)}
 `
 
@@ -42,8 +43,11 @@ async function startServer(folder) {
     HOLDFAST_ACCESS_KEY_ID: key.accessKeyId,
     HOLDFAST_SECRET_ACCESS_KEY: key.secretAccessKey,
   }
-  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'ignore'] })
-  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit').then(() => undefined)
+  const said = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])
+  if (said === undefined) throw new Error('the server did not start')
+  const [line] = said
   return { child, ready: JSON.parse(line) }
 }
 

@@ -2,6 +2,8 @@
 import { spawnSync } from 'node:child_process'
 import { type Browser, chromium } from 'playwright-core'
 
+export type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
+
 /** Debian's, or the one that the environment names. */
 const executablePath =
   process.env.HOLDFAST_TEST_CHROMIUM ?? spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim()

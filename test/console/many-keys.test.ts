@@ -1,9 +1,9 @@
 /** A bucket of many keys in the browser: only the rows in view exist, the end can be reached, and a prefix finds one key among all. */
 import { join } from 'node:path'
-import { CreateBucketCommand } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
+import { environmentKey } from '../cli/holdfast-process.ts'
 import { describeInstalled } from '../support/installed.ts'
-import { cloneObject } from '../support/many-objects.ts'
+import { cloneObject, putFirst } from '../support/many-objects.ts'
 import { type ConsoleVisit, visitConsole } from './console-visit.ts'
 
 const count = 20_000
@@ -14,8 +14,8 @@ const name = (number: number): string => `key-${String(number).padStart(6, '0')}
 async function startOnManyKeys(visit: ConsoleVisit): Promise<void> {
   const data = join(visit.folder, 'data')
   await visit.startServer(['--data', data])
-  await visit.s3.send(new CreateBucketCommand({ Bucket: 'many' }))
-  await visit.put('many', name(0), 'one for all')
+  const server = { endpoint: visit.ready.endpoint, credentials: environmentKey }
+  await putFirst(server, { bucket: 'many', key: name(0) })
   visit.server?.child.kill('SIGTERM')
   await visit.server?.ended
   await cloneObject(data, { bucket: 'many', key: name(0), count, name })

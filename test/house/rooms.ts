@@ -286,6 +286,9 @@ const seenByBench = [
   '../src/kv/postgres.ts',
   // Finds and starts the programs of PostgreSQL.
   '../test/support/postgres.ts',
+  // Start Chromium, and fill a bucket without a request for each key.
+  '../test/console/browser.ts',
+  '../test/support/many-objects.ts',
 ]
 const startedByBench = ['../joined/main.ts', '../joined/index.ts']
 

@@ -1,7 +1,7 @@
 /** Inputs with their labels, bound to signals. */
 import { type Signal, useSignal } from '@preact/signals'
 import { type ComponentChildren, h, type TargetedInputEvent } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
 interface TextParts {
@@ -148,7 +148,12 @@ export function SearchField({
   value: string
   onSearch: (text: string) => void
 }) {
-  const timer = useSignal<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  // What was typed stays when the page around it is shown anew before it was told.
+  const typed = useSignal(value)
+  useEffect(() => {
+    typed.value = value
+  }, [value])
   return (
     <label class="search">
       <Icon name="search" />
@@ -156,11 +161,12 @@ export function SearchField({
       <input
         type="search"
         placeholder={label}
-        value={value}
+        value={typed}
         spellcheck={false}
-        onInput={({ currentTarget }) => {
-          clearTimeout(timer.peek())
-          timer.value = setTimeout(() => onSearch(currentTarget.value), searchPauseMs)
+        onInput={({ currentTarget: { value: text } }) => {
+          typed.value = text
+          clearTimeout(timer.current)
+          timer.current = setTimeout(() => onSearch(text), searchPauseMs)
         }}
       />
     </label>
