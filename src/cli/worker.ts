@@ -118,10 +118,8 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
     })
     opened.add(data.close)
     const { backend, metadataAnswers } = data
-    const { accounts } = configuration
-    const identities = await patientStart(configuration.metadata?.url, () =>
-      openIdentities({ backend, accounts, warn }),
-    )
+    const { accounts, metadata } = configuration
+    const identities = await patientStart(metadata?.url, () => openIdentities({ backend, accounts, warn }))
     opened.add(identities.close)
     // A worker can't tell the others. They know a change that a request makes here when their lease is over.
     identities.tellOthers(() => new Promise(() => {}))
