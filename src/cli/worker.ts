@@ -119,7 +119,8 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
     opened.add(data.close)
     const { backend, metadataAnswers } = data
     const { accounts } = configuration
-    const identities = await patientStart(configuration.metadata?.url, () => openIdentities({ backend, accounts, warn }))
+    const openNow = () => openIdentities({ backend, accounts, warn })
+    const identities = await patientStart(configuration.metadata?.url, openNow)
     opened.add(identities.close)
     // A worker can't tell the others. They know a change that a request makes here when their lease is over.
     identities.tellOthers(() => new Promise(() => {}))
@@ -127,13 +128,12 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
     opened.add(audit.close)
     const traces = await openTraces(warn)
     if (traces !== undefined) opened.add(traces.flush)
-    const { credentials } = identities
     const accountBlocks = openAccountBlocks(identities, configuration)
     const port = openS3Port({
       ...configuration,
       keyPair,
       backend,
-      credentials,
+      credentials: identities.credentials,
       accountBlocks,
       metadataAnswers,
       requests,
