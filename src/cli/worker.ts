@@ -127,13 +127,12 @@ function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder
     opened.add(audit.close)
     const traces = await openTraces(warn)
     if (traces !== undefined) opened.add(traces.flush)
-    const { credentials } = identities
     const accountBlocks = openAccountBlocks(identities, configuration)
     const port = openS3Port({
       ...configuration,
       keyPair,
       backend,
-      credentials,
+      credentials: identities.credentials,
       accountBlocks,
       metadataAnswers,
       requests,

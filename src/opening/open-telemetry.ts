@@ -120,9 +120,11 @@ class TracedSpan implements Span {
 }
 
 /** Only what makes spans knows how to send the last ones, and its interface doesn't name the way. */
-async function flush({ trace, ProxyTracerProvider }: Api): Promise<void> {
-  const registered = trace.getTracerProvider()
-  const provider: object = registered instanceof ProxyTracerProvider ? registered.getDelegate() : registered
+async function flush({ trace }: Api): Promise<void> {
+  const registered: object = trace.getTracerProvider()
+  // The tracer may have brought its own copy of the API, whose classes are not these.
+  const provider: object =
+    'getDelegate' in registered && typeof registered.getDelegate === 'function' ? registered.getDelegate() : registered
   if (!('forceFlush' in provider) || typeof provider.forceFlush !== 'function') return
   const given = new AbortController()
   const late = delay(limits.tracesFlushMs, undefined, { signal: given.signal, ref: false }).catch(() => {})
