@@ -1,8 +1,7 @@
 /** The worker processes of a primary: forks them, hands them connections, replaces dead ones, and drains them. */
-import cluster, { type Worker } from 'node:cluster'
+import type { Worker } from 'node:cluster'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { LogLevel } from '../admin/services.ts'
 import type { SeenRequest } from '../http/request-feed.ts'
 import type { KeyPair } from '../http/tls-front.ts'
@@ -10,6 +9,7 @@ import { sumTraffic, type TrafficSnapshot } from '../http/traffic.ts'
 import { limits } from '../limits.ts'
 import type { ProcessLoad } from '../metrics/process-load.ts'
 import type { ProcessReport } from '../opening/admin/s3-processes.ts'
+import { forkWorker, type WorkersAhead } from './fork-workers.ts'
 import type { KeyPairFiles } from './key-pair-files.ts'
 import type { Log } from './log.ts'
 import type { ServedConfiguration } from './worker-count.ts'
@@ -29,6 +29,8 @@ export interface CrewOptions {
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined
   log: Log
+  /** Taken before others are made. */
+  ahead: WorkersAhead
   /** See `S3PortOptions`. */
   consoleOrigins(): readonly string[]
   /** Called when a worker died of a signal that damaged metadata can cause. Resolves when workers may start again. */
@@ -85,8 +87,6 @@ export class Crew {
     })
     // Avoids an unhandled rejection when nothing awaits the promise.
     this.failed.catch(() => {})
-    // Workers run compiled code, so the file ends in `.js`.
-    cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
   }
 
   /** Resolves when every worker is ready. Throws `WorkerFailed`. */
@@ -196,13 +196,16 @@ export class Crew {
 
   /** Resolves when the worker is ready. Rejects with the problem that it reports. */
   #fork(): Promise<void> {
-    const worker = cluster.fork()
+    const waiting = this.#options.ahead.take()
+    const worker = waiting?.worker ?? forkWorker()
+    void waiting?.started.then(() => tell(worker, this.#firstOrder()))
     const ready = new Promise<void>((resolve, reject) => {
       worker.on('message', (received: unknown) => {
         const message = readFromWorker(received)
         if (message === undefined) return
-        if (message.kind === 'started') tell(worker, this.#firstOrder())
-        else if (message.kind === 'failed') reject(new WorkerFailed(message.message))
+        if (message.kind === 'started') {
+          if (waiting === undefined) tell(worker, this.#firstOrder())
+        } else if (message.kind === 'failed') reject(new WorkerFailed(message.message))
         else if (message.kind === 'took') this.#letGo(worker, message.id)
         else if (message.kind === 'report') this.#members.get(worker)?.reports.get(message.id)?.(message.report)
         else if (message.kind === 'requests') this.#saw(message.lines)

@@ -21,6 +21,7 @@ import { openAdminPort } from './admin-port.ts'
 import { announce } from './announce.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import type { Invocation } from './command.ts'
+import { WorkersAhead } from './fork-workers.ts'
 import { watchHangups } from './hangups.ts'
 import { type Instance, openInstance } from './instance.ts'
 import { type KeyPairFiles, openKeyPairFiles } from './key-pair-files.ts'
@@ -47,31 +48,36 @@ export async function serve(asked: Invocation): Promise<number> {
   // This comes before anything is created, so that an operator can correct a wrong file first.
   const keyPairFiles = configuration.tls && (await openKeyPairFiles(configuration.tls, log))
   if (await isFirstStart(configuration.data)) await refuseTakenAddresses(configuration)
-  const instance = await openInstance(configuration, log)
+  const ahead = new WorkersAhead(configuration.workers > 1 ? configuration.workers : 0)
   try {
-    const { serving, adminUrl, close } = await openPorts(invocation, instance, keyPairFiles, log)
+    const instance = await openInstance(configuration, log)
     try {
-      announce(invocation, instance, { endpoint: serving.url, adminEndpoint: adminUrl, workersReason: reason })
-      const { credentialsFile, announceAccounts } = instance
-      const { load } = invocation
-      const { renew } = serving
-      const reloading = { configuration, load, credentialsFile, keyPairFiles, renew, announceAccounts, log }
-      const status = `serving S3 on ${serving.url}`
-      systemd.ready(status)
-      hangups.handle(async () => {
-        systemd.reloading()
-        await reload(reloading)
+      const { serving, adminUrl, close } = await openPorts(invocation, { instance, keyPairFiles, ahead, log })
+      try {
+        announce(invocation, instance, { endpoint: serving.url, adminEndpoint: adminUrl, workersReason: reason })
+        const { credentialsFile, announceAccounts } = instance
+        const { load } = invocation
+        const { renew } = serving
+        const reloading = { configuration, load, credentialsFile, keyPairFiles, renew, announceAccounts, log }
+        const status = `serving S3 on ${serving.url}`
         systemd.ready(status)
-      })
-      const signal = await Promise.race([signals.requested, serving.failed])
-      systemd.stopping()
-      log.info({ signal }, 'finishing the requests under way')
+        hangups.handle(async () => {
+          systemd.reloading()
+          await reload(reloading)
+          systemd.ready(status)
+        })
+        const signal = await Promise.race([signals.requested, serving.failed])
+        systemd.stopping()
+        log.info({ signal }, 'finishing the requests under way')
+      } finally {
+        await close()
+      }
     } finally {
-      await close()
+      await instance.close()
     }
   } finally {
     keyPairFiles?.close()
-    await instance.close()
+    ahead.end()
   }
   return 0
 }
@@ -89,9 +95,7 @@ interface Ports {
 
 function openPorts(
   { configuration, notice }: ServedInvocation,
-  instance: Instance,
-  keyPairFiles: KeyPairFiles | undefined,
-  log: Log,
+  { instance, keyPairFiles, ahead, log }: Pick<ServingParts, 'instance' | 'keyPairFiles' | 'ahead' | 'log'>,
 ): Promise<Ports> {
   return opening(async (opened) => {
     let serving: Serving | undefined
@@ -123,6 +127,7 @@ function openPorts(
     serving = await startServing(configuration, {
       instance,
       keyPairFiles,
+      ahead,
       log,
       audit,
       traces,
@@ -154,6 +159,8 @@ type Serving = Omit<Workers, 'teach'>
 interface ServingParts {
   instance: Instance
   keyPairFiles: KeyPairFiles | undefined
+  /** They wait for their first order. */
+  ahead: WorkersAhead
   log: Log
   audit: AuditLog
   traces: Traces | undefined
@@ -162,7 +169,7 @@ interface ServingParts {
 
 async function startServing(
   configuration: ServedConfiguration,
-  { instance, keyPairFiles, log, audit, traces, consoleOrigins }: ServingParts,
+  { instance, keyPairFiles, ahead, log, audit, traces, consoleOrigins }: ServingParts,
 ): Promise<Serving> {
   const { backend, id: instanceId, accounts, identities } = instance
   if (configuration.workers > 1) {
@@ -178,6 +185,7 @@ async function startServing(
       instanceId,
       keyPairFiles,
       log,
+      ahead,
       consoleOrigins,
       onCrash,
     })

@@ -1,4 +1,5 @@
 /** A server with workers, in a process of its own, which changes keys when it is told to and says how long that took. */
+import { WorkersAhead } from '../../src/cli/fork-workers.ts'
 import { openInstance } from '../../src/cli/instance.ts'
 import { openLog } from '../../src/cli/log.ts'
 import { startWorkers } from '../../src/cli/workers.ts'
@@ -22,6 +23,7 @@ const workers = await startWorkers({
   instanceId,
   keyPairFiles: undefined,
   log,
+  ahead: new WorkersAhead(0),
   consoleOrigins: () => [],
   onCrash: async () => {},
 })

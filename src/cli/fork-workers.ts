@@ -1,0 +1,39 @@
+/** Makes worker processes, also before there is anything for them to do: they load their code while the primary opens the data. */
+import cluster, { type Worker } from 'node:cluster'
+import { fileURLToPath } from 'node:url'
+
+export function forkWorker(): Worker {
+  // Workers run compiled code, so the file ends in `.js`.
+  cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
+  return cluster.fork()
+}
+
+export interface WaitingWorker {
+  worker: Worker
+  /** Resolves when it waits for its first order. */
+  started: Promise<void>
+}
+
+export class WorkersAhead {
+  #waiting: WaitingWorker[]
+
+  constructor(count: number) {
+    this.#waiting = Array.from({ length: count }, () => {
+      const worker = forkWorker()
+      // The first message of a worker says just that.
+      const started = new Promise<void>((resolve) => worker.once('message', () => resolve()))
+      return { worker, started }
+    })
+  }
+
+  /** `undefined`: none is left. One that has died is left out. */
+  take(): WaitingWorker | undefined {
+    const next = this.#waiting.shift()
+    return next?.worker.isDead() ? this.take() : next
+  }
+
+  /** Ends those that nobody has taken. They hold nothing yet. */
+  end(): void {
+    for (const { worker } of this.#waiting.splice(0)) worker.process.kill('SIGKILL')
+  }
+}
