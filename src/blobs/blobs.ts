@@ -48,6 +48,8 @@ export interface Blobs {
   copy(manifest: Manifest, location: string, pace: Pace): Promise<Manifest>
   /** Verifies every shard, and writes the missing ones again. Deletes nothing. */
   restore(manifest: Manifest, looking?: InspectOptions): Promise<Restoration>
+  /** Looks now whether every store is there, and whether another has replaced it. The regular look may be seconds away. Never rejects. */
+  lookAtStores(): Promise<void>
   /** Where the metadata is shared, a location that this process does not know is looked for in the metadata first. */
   hasLocation(name: string): Promise<boolean>
   /** The location of buckets that are created without one. */
@@ -98,6 +100,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
     get defaultLocation() {
       return locations.defaultName
     },
+    lookAtStores: () => members.look(),
     hasLocation: async (name) => (await locations.find(name)) !== undefined,
     write: async (location, blob) => {
       const placing = locations.get(location) ?? (await found(locations, location, blob))

@@ -10,6 +10,8 @@ export interface Member extends StoreInDomain {
   /** Nothing works without this store, so it is always tried. */
   isVital: boolean
   condition(): StoreCondition
+  /** Looks whether the store is there, and takes it out of use or back in. Never rejects. */
+  probe(): Promise<void>
   /** When the store is out: looks whether another store has replaced it. */
   follow(): Promise<void>
   /** Reports an error that the store itself did not see. */
@@ -28,6 +30,7 @@ export function memberOf(store: ShardStore): Member {
       store,
       isVital: false,
       condition: () => store.condition(),
+      probe: () => store.probe(),
       follow: () => store.follow(),
       blame: (error) => store.blame(error),
       takeOut: (error) => store.takeOut(error),
@@ -35,7 +38,8 @@ export function memberOf(store: ShardStore): Member {
   }
   const condition: StoreCondition = { state: 'up', reason: undefined }
   const nothing = (): void => {}
-  const whileInUse = { condition: () => condition, follow: async () => {}, blame: nothing, takeOut: nothing }
+  const never = async (): Promise<void> => {}
+  const whileInUse = { condition: () => condition, probe: never, follow: never, blame: nothing, takeOut: nothing }
   const { storeId } = store
   return { storeId, domain: storeId, name: ownLocation, store, isVital: true, ...whileInUse }
 }
@@ -64,6 +68,12 @@ export class Members {
     // A lost store may have been replaced by one with a new id.
     this.#byId = new Map(this.#all.map((each) => [each.storeId, each]))
     return this.#byId.get(storeId)
+  }
+
+  /** The first look at a store that was replaced finds it lost; the next one finds its successor. */
+  async look(): Promise<void> {
+    await Promise.all(this.#all.map((each) => each.probe()))
+    await Promise.all(this.#all.filter((each) => !isInUse(each)).map((each) => each.probe()))
   }
 
   get storesInUse(): ShardStore[] {

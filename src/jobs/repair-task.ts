@@ -16,6 +16,8 @@ export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefi
     kind: repairKind,
     async run(backend, task) {
       const pace = openPace(() => rateOf(task, bytesPerSecond))
+      // A store that was replaced just now takes the shards that are missing.
+      await backend.blobs.lookAtStores()
       const counts = { repaired: 0, degraded: 0, lost: 0 }
       let done = 0
       /** Bytes of the blob that is under way. */

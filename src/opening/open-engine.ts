@@ -1,13 +1,12 @@
 /** Picks and opens the metadata engine, and tells it how to verify the records of each room. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { SharedMetadata } from '../config/metadata-options.ts'
 import { isSealed, systemPrefix } from '../instance/sealed-record.ts'
 import { type Key, type Kv, KvUnavailable } from '../kv/kv.ts'
 import { type LmdbOptions, openLmdb } from '../kv/lmdb.ts'
-import { limits } from '../limits.ts'
 import { isWholeRecord } from '../records/whole-records.ts'
 import { MetadataUnreachable } from './metadata-failures.ts'
+import { untilAvailable } from './until-available.ts'
 
 export interface SharedEngineOptions extends SharedMetadata {
   /** How long to wait for a database that can't be reached. */
@@ -19,15 +18,10 @@ export interface SharedEngineOptions extends SharedMetadata {
 /** Metadata in PostgreSQL. Throws `ConfigurationError` when a package is missing, `ConfigurationRefused`, and `MetadataUnreachable`. */
 export async function openSharedEngine({ patienceMs, ...options }: SharedEngineOptions): Promise<Kv> {
   const { openPostgres } = await loadPostgres()
-  const givesUpMs = performance.now() + patienceMs
-  for (;;) {
-    try {
-      return await openPostgres({ ...options, isWhole })
-    } catch (error) {
-      if (!(error instanceof KvUnavailable)) throw error
-      if (performance.now() > givesUpMs) throw new MetadataUnreachable(options.url, error.cause)
-      await delay(limits.metadataRetryMs)
-    }
+  try {
+    return await untilAvailable(patienceMs, () => openPostgres({ ...options, isWhole }))
+  } catch (error) {
+    throw error instanceof KvUnavailable ? new MetadataUnreachable(options.url, error.cause) : error
   }
 }
 

@@ -1,7 +1,7 @@
 /** Metadata for a command that takes minutes: it waits for a database that is away for a moment, or too busy to renew the lease in time. */
-import { setTimeout as delay } from 'node:timers/promises'
-import { type Kv, KvUnavailable } from '../kv/kv.ts'
+import type { Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
+import { untilAvailable } from './until-available.ts'
 
 /** Nothing was written when a call rejects with `KvUnavailable`, so it can be repeated. */
 export function patientKv(kv: Kv): Kv {
@@ -17,14 +17,4 @@ export function patientKv(kv: Kv): Kv {
   }
 }
 
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  const givesUpMs = performance.now() + limits.commandPatienceMs
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof KvUnavailable) || performance.now() > givesUpMs) throw error
-      await delay(limits.metadataRetryMs)
-    }
-  }
-}
+const patiently = <T>(work: () => Promise<T>): Promise<T> => untilAvailable(limits.commandPatienceMs, work)

@@ -1,8 +1,8 @@
 /** The patience of a start: whatever part of it finds the database away runs again, until the database has been away for too long. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { KvUnavailable } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { MetadataUnreachable } from './metadata-failures.ts'
+import { untilAvailable } from './until-available.ts'
 
 /**
  * Runs `work` again from its beginning whenever the metadata can't be reached, so it must undo what it did before it rejects. Each run learns how much
@@ -10,14 +10,9 @@ import { MetadataUnreachable } from './metadata-failures.ts'
  */
 export async function patientStart<T>(url: string | undefined, work: (leftMs: number) => Promise<T>): Promise<T> {
   if (url === undefined) return work(0)
-  const givesUpMs = performance.now() + limits.metadataPatienceMs
-  for (;;) {
-    try {
-      return await work(Math.max(0, givesUpMs - performance.now()))
-    } catch (error) {
-      if (!(error instanceof KvUnavailable)) throw error
-      if (performance.now() > givesUpMs) throw new MetadataUnreachable(url, error)
-      await delay(limits.metadataRetryMs)
-    }
+  try {
+    return await untilAvailable(limits.metadataPatienceMs, work)
+  } catch (error) {
+    throw error instanceof KvUnavailable ? new MetadataUnreachable(url, error) : error
   }
 }

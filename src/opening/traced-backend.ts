@@ -23,7 +23,7 @@ function tracedKv(kv: Kv): Kv {
 }
 
 function tracedBlobs(blobs: Blobs): Blobs {
-  const { remove, inspect, adopted, copy, restore, hasLocation } = blobs
+  const { remove, inspect, adopted, copy, restore, lookAtStores, hasLocation } = blobs
   return {
     write: (location, blob) =>
       inStep('store write', (step) => {
@@ -40,6 +40,7 @@ function tracedBlobs(blobs: Blobs): Blobs {
     adopted,
     copy,
     restore,
+    lookAtStores,
     hasLocation,
     get defaultLocation() {
       return blobs.defaultLocation

@@ -21,6 +21,9 @@ import { openWorkplace } from './workplace.ts'
 const Bucket = 'photos'
 const ring = `sse-s3 ${Buffer.alloc(32, 1).toString('base64')},aws/s3 ${Buffer.alloc(32, 2).toString('base64')}`
 
+/** Compared whole, so that a failure shows what the command printed. */
+const succeeded = { code: 0, signal: null, stdout: expect.any(String), stderr: expect.any(String) }
+
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -155,8 +158,8 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     await first.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'kept' }))
     await rename(place.path('two'), place.path('two-lost'))
     await mkdir(place.path('two'))
-    expect(await command('locations', 'replace', 'two')).toMatchObject({ code: 0 })
-    expect(await command('repair')).toMatchObject({ code: 0 })
+    expect(await command('locations', 'replace', 'two')).toEqual(succeeded)
+    expect(await command('repair')).toEqual(succeeded)
     await rename(place.path('one'), place.path('one-lost'))
     const read = async () => (await second.send(new GetObjectCommand({ Bucket, Key: 'k' }))).Body?.transformToString()
     await expect.poll(() => read().catch(() => undefined)).toBe('kept')

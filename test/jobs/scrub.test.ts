@@ -392,6 +392,19 @@ describe('repair that was asked for', () => {
     })
     expect((await scrub()).counts).toMatchObject(clean)
   })
+
+  it('fills a store that was replaced just now, before anybody has looked there', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    await put(made, 'key', patternBytes(1, 300_000))
+    const [lost] = made.disks.all
+    if (lost === undefined) throw new Error('no disk')
+    await unmount(lost)
+    await lost.replace()
+    await made.report('key')
+    const { progress } = await runTask(repairTask({ bytesPerSecond: undefined }))
+    expect(progress.counts).toEqual({ repaired: 1, degraded: 0, lost: 0 })
+    expect((await made.copiesOf('key')).map(({ disk }) => disk).sort()).toEqual(['disk0', 'disk1'])
+  })
 })
 
 type Inspect = DiskStore['backend']['blobs']['inspect']
