@@ -148,6 +148,8 @@ export const limits = {
 
   // Data path.
   smallShardBytesMax: 256 * KiB,
+  /** Larger shards have files of their own in a directory. */
+  recordPayloadBytesMax: 1 * MiB,
   checksumBlockBytes: 64 * KiB,
   encryptionSegmentBytes: 64 * KiB,
   readChunkBytes: 1 * MiB,

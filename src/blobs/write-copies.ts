@@ -17,7 +17,7 @@ import {
 
 /** Resolves with at least `least` durable copies. On rejection none is kept. Throws what the payload rejects with, `StoreFull`, ServiceUnavailable. */
 export async function writeCopies({ payload, describe }: NewShard, demand: ShardsDemand): Promise<WrittenShard[]> {
-  if (payload.size > limits.smallShardBytesMax) {
+  if (payload.size > limits.recordPayloadBytesMax) {
     const produce = (give: GiveEach) => payload.drain((chunk) => give(() => chunk))
     return writeSideBySide({ shardBytes: payload.size, describe, produce }, demand)
   }

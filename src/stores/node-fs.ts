@@ -43,6 +43,12 @@ function after(buffers: readonly Uint8Array[], bytes: number): Uint8Array[] {
   return rest
 }
 
+function bytesOf(buffers: readonly Uint8Array[]): number {
+  let bytes = 0
+  for (const { length } of buffers) bytes += length
+  return bytes
+}
+
 function readNow(descriptor: number, buffer: Uint8Array, position: number): number {
   let done = 0
   while (done < buffer.length) {
@@ -98,16 +104,13 @@ class NodeFile implements FileHandle {
 
   write(buffers: readonly Uint8Array[], position: number): Promise<void> {
     if (this.#syncs) return this.#writeBuffered(buffers, position).then(() => this.datasync())
-    const [only, ...others] = buffers
-    if (this.#direct === undefined || this.#descriptor === undefined || only === undefined || others.length > 0) {
-      return this.#writeBuffered(buffers, position)
-    }
-    return this.#writeDirect(this.#direct, only, position)
+    if (this.#direct === undefined || this.#descriptor === undefined) return this.#writeBuffered(buffers, position)
+    return this.#writeDirect(this.#direct, buffers, position)
   }
 
-  async #writeDirect(direct: DirectWrites, bytes: Uint8Array, position: number): Promise<void> {
-    const written = await direct.write(bytes, position)
-    if (written < bytes.length) await this.#writeBuffered([bytes.subarray(written)], position + written)
+  async #writeDirect(direct: DirectWrites, buffers: readonly Uint8Array[], position: number): Promise<void> {
+    const rest = after(buffers, await direct.write(buffers, position))
+    if (rest.length > 0) await this.#writeBuffered(rest, position + bytesOf(buffers) - bytesOf(rest))
   }
 
   #writeBuffered(buffers: readonly Uint8Array[], position: number): Promise<void> {
@@ -206,7 +209,8 @@ function openNow(path: string): FileHandle {
 
 async function openToWrite(path: string, mode: Exclude<OpenMode, 'read'>): Promise<FileHandle> {
   const descriptor = await openDescriptor(path, openFlags[mode])
-  if (mode === 'create-synced') return new NodeFile(descriptor, path, { syncs: !writesCanSync })
+  if (mode === 'create-synced' && !writesCanSync) return new NodeFile(descriptor, path, { syncs: true })
+  if (mode === 'create-synced') return new NodeFile(descriptor, path, { direct: new DirectWrites(path, O_DSYNC) })
   return new NodeFile(descriptor, path, { direct: new DirectWrites(path) })
 }
 

@@ -23,7 +23,7 @@ afterEach(() => {
 })
 
 const small = patternBytes(1, 5_000)
-const large = patternBytes(2, limits.smallShardBytesMax + 200_000)
+const large = patternBytes(2, limits.recordPayloadBytesMax + 200_000)
 const both: [string, Buffer][] = [
   ['small', small],
   ['large', large],

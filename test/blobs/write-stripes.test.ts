@@ -22,7 +22,7 @@ afterEach(() => {
   return made.dispose()
 })
 
-const bytes = patternBytes(2, 8 * 4 * limits.stripeUnitBytes + 200_000)
+const bytes = patternBytes(2, 20 * 4 * limits.stripeUnitBytes + 200_000)
 
 const systemError = (code: string) => Object.assign(new Error(`${code} by the test`), { code })
 const failing =

@@ -7,7 +7,8 @@ import { patternBytes } from '../support/seeded.ts'
 import { keyVariables, type Outcome, type Running, run, serve } from './holdfast-process.ts'
 import { openWorkplace, testClient, type Workplace } from './workplace.ts'
 
-export const bytes = 300 * 1024
+/** Each has a file of its own. */
+export const bytes = 1200 * 1024
 export const objects = 6
 const body = (i: number): Buffer => patternBytes(i, bytes)
 

@@ -153,12 +153,12 @@ test.skipIf(!hasPty)('at a terminal a bar is drawn, and elsewhere none', async (
   const plain = await run(['scrub', '--config', world.config], keyVariables).ended
   expect(plain).toMatchObject({ code: 0, stderr: '' })
   expect(plain.stdout).toMatch(
-    /^checked \d+ records of metadata: 0 damaged; 0 orphans in quarantine\nscrubbed 3\.5 MiB in 6 blobs: 0 damaged.*\n$/,
+    /^checked \d+ records of metadata: 0 damaged; 0 orphans in quarantine\nscrubbed 14\.1 MiB in 6 blobs: 0 damaged.*\n$/,
   )
 
-  const shown = await atTerminal('scrub', '--rate', '2MiB')
-  expect(shown).toMatch(/\rscrub {2}\[#+-+\] +\d+% {2}[\d.]+ \w+ of 3\.5 MiB {2}[\d.]+ MiB\/s {2}0:0\d left/)
-  expect(shown).toMatch(/100% {2}3\.5 MiB of 3\.5 MiB/)
+  const shown = await atTerminal('scrub', '--rate', '8MiB')
+  expect(shown).toMatch(/\rscrub {2}\[#+-+\] +\d+% {2}[\d.]+ \w+ of 14\.1 MiB {2}[\d.]+ MiB\/s {2}0:0\d left/)
+  expect(shown).toMatch(/100% {2}14\.1 MiB of 14\.1 MiB/)
   // How much there is to clean up, nobody knows before.
   expect(await atTerminal('reclaim')).toMatch(/\rreclaim {2}\d+.*\r?\nreclaimed 0 bytes: 0 blobs removed/)
 })

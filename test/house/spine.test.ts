@@ -110,7 +110,7 @@ it('PutObject goes through at most 11 files to its last fdatasync and its commit
 
 it.each([
   ['small', 'x', ['blobs/read-blob.ts', 'stores/directory/segment-reads.ts']],
-  ['large', large, ['http/answer.ts', 'stores/directory/large-file-source.ts', 'stores/directory/open-range.ts']],
+  ['large', large, ['http/answer.ts', 'stores/directory/block-source.ts', 'stores/directory/open-range.ts']],
 ])('GetObject of a %s object goes through at most 10 files to its record and its last bytes', async (_, body, own) => {
   await wire.must({ method: 'PUT', key: 'a', body })
   latest.clear()

@@ -20,8 +20,8 @@ let made: DiskStore
 afterEach(() => made.dispose())
 
 const diskOf = (storeId: string) => made.disks.of(storeId)
-/** Small ones share segments, large ones have files of their own; both sizes of the write path. */
-const sizes = [0, 1, 900, 2999, 10_000, 262_144, 262_145, 400_000]
+/** Small ones and those of middle size share segments, large ones have files of their own. */
+const sizes = [0, 1, 900, 2999, 10_000, 262_144, 262_145, 400_000, 1_048_577]
 
 describe.each([2, 3])('%i copies', (copies) => {
   it('any copies but one lost or damaged: reads are right, and repair makes them whole, byte for byte', async () => {

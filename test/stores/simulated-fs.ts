@@ -59,7 +59,7 @@ export interface SimulatedFsOptions {
   /** The error code with which a call fails. */
   fault?: (call: FsCall) => string | undefined
   /** A planted bug: such a sync says that it worked and does nothing. */
-  broken?: ((call: Pick<FsCall, 'name' | 'path'>) => boolean) | undefined
+  broken?: ((call: Pick<FsCall, 'name' | 'path'> & { bytes?: number }) => boolean) | undefined
 }
 
 export class SimulatedFs implements Fs {
@@ -242,7 +242,7 @@ export class SimulatedFs implements Fs {
         const bytes = Buffer.concat(buffers)
         const written = (count: number, synced: number): void => {
           write(bytes.subarray(0, count), position)
-          const syncs = syncsWrites && !this.#broken?.({ name: 'write', path })
+          const syncs = syncsWrites && !this.#broken?.({ name: 'write', path, bytes: bytes.length })
           if (syncs) this.#settleChanges(file, file.unsynced.slice(-1), synced)
         }
         return use(

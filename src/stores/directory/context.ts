@@ -10,6 +10,7 @@ import type { Layout } from './layout.ts'
 /** Sizes that tests shrink; a server takes them from `limits`. Files written with other sizes stay readable. */
 export interface DirectorySizes {
   smallShardBytesMax: number
+  recordPayloadBytesMax: number
   checksumBlockBytes: number
   readChunkBytes: number
   segmentBytesMax: number

@@ -4,6 +4,7 @@ import type { ByteSource } from '../../byte-source.ts'
 import { ChunkPool } from '../../chunk-pool.ts'
 import type { Clock } from '../../clock.ts'
 import { limits } from '../../limits.ts'
+import { copyToShared } from '../../shared-copy.ts'
 import { Batches, type LeftOpen } from '../batches/batches.ts'
 import type { Fs } from '../fs.ts'
 import { nodeFs } from '../node-fs.ts'
@@ -24,7 +25,7 @@ import {
 } from '../shard-store.ts'
 import type { Ownership } from '../store-claim.ts'
 import { openIdentity } from '../store-identity.ts'
-import { pageBytes } from './alignment.ts'
+import { alignUp, pageBytes } from './alignment.ts'
 import { parseBatchId } from './batch-ids.ts'
 import type { DirectorySizes, StoreContext } from './context.ts'
 import { DeleteRoom } from './delete-room.ts'
@@ -38,6 +39,7 @@ import { Maintainers, type Maintenance } from './maintenance.ts'
 import { directoryMarkers } from './markers.ts'
 import { SegmentLog } from './segment-log.ts'
 import { SegmentReads } from './segment-reads.ts'
+import { buildPagedRecord, buildRecord, pagedLeadBytes } from './segment-record.ts'
 import { parseShardId } from './shard-ids.ts'
 
 const sweepMs = 30_000
@@ -101,6 +103,7 @@ export async function openDirectoryStore(options: DirectoryStoreOptions): Promis
 function chosenSizes(options: Partial<DirectorySizes>): DirectorySizes {
   const sizes = {
     smallShardBytesMax: options.smallShardBytesMax ?? limits.smallShardBytesMax,
+    recordPayloadBytesMax: options.recordPayloadBytesMax ?? limits.recordPayloadBytesMax,
     checksumBlockBytes: options.checksumBlockBytes ?? limits.checksumBlockBytes,
     readChunkBytes: options.readChunkBytes ?? limits.readChunkBytes,
     segmentBytesMax: options.segmentBytesMax ?? limits.segmentBytesMax,
@@ -123,6 +126,8 @@ class DirectoryStore implements ShardStore {
   readonly #reads: SegmentReads
   readonly #log: SegmentLog
   readonly #files: LargeFiles
+  /** Each has room for the largest record that is written in place. */
+  readonly #records: ChunkPool
   readonly #maintainers: Maintainers
   readonly #sweeping: NodeJS.Timeout
   readonly #underWay = new Set<Promise<unknown>>()
@@ -132,10 +137,11 @@ class DirectoryStore implements ShardStore {
     this.storeId = context.identity.storeId
     this.#context = context
     this.#batches = batches
-    const { smallShardBytesMax, checksumBlockBytes } = context.sizes
-    // Each chunk holds what is read in one piece: a record, or the blocks of a small range, wherever it begins.
+    const { smallShardBytesMax, checksumBlockBytes, recordPayloadBytesMax } = context.sizes
+    // Each chunk holds what is read in one piece: a small record, or the blocks of a small range, wherever it begins.
     const chunks = new ChunkPool(smallShardBytesMax + 2 * checksumBlockBytes)
-    this.#reads = new SegmentReads(context, chunks)
+    this.#records = new ChunkPool(alignUp(pagedLeadBytes + recordPayloadBytesMax, pageBytes))
+    this.#reads = new SegmentReads(context, chunks, this.#records)
     this.#log = new SegmentLog(context, batches)
     this.#files = new LargeFiles(context, batches, chunks)
     this.#maintainers = new Maintainers(context, { batches, reads: this.#reads, files: this.#files })
@@ -143,11 +149,8 @@ class DirectoryStore implements ShardStore {
   }
 
   async put(shard: NewShard): Promise<ShardId> {
-    const { smallShardBytesMax } = this.#context.sizes
     try {
-      return await this.#change(() =>
-        shard.payload.size <= smallShardBytesMax ? this.#putSmall(shard) : this.#files.put(shard),
-      )
+      return await this.#change(() => this.#putBySize(shard))
     } catch (error) {
       shard.payload.cancel()
       throw error
@@ -230,15 +233,52 @@ class DirectoryStore implements ShardStore {
     this.#reads.close()
   }
 
+  #putBySize(shard: NewShard): Promise<ShardId> {
+    const { size } = shard.payload
+    const { smallShardBytesMax, recordPayloadBytesMax } = this.#context.sizes
+    if (size <= smallShardBytesMax) return this.#putSmall(shard)
+    return size <= recordPayloadBytesMax ? this.#putMiddle(shard) : this.#files.put(shard)
+  }
+
   async #putSmall({ payload, describe }: NewShard): Promise<ShardId> {
-    const sampled = this.#context.freeSpace.requireRoom(payload.size)
-    if (sampled !== undefined) await sampled
-    const room = this.#log.room()
+    const room = this.#roomInLog(payload.size)
     if (room !== undefined) await room
     const bytes = await payload.read()
     if (bytes.length !== payload.size)
       throw new Error(`the payload has ${bytes.length} bytes in place of ${payload.size}`)
-    return this.#log.append(checkedDescription(describe()), bytes)
+    return this.#log.append(buildRecord(checkedDescription(describe()), bytes, this.#context.sizes.checksumBlockBytes))
+  }
+
+  async #putMiddle(shard: NewShard): Promise<ShardId> {
+    await this.#roomInLog(shard.payload.size)
+    // A file of its own needs less memory for each of many slow clients.
+    return this.#records.hasPlenty ? this.#putInPlace(shard) : this.#files.put(shard)
+  }
+
+  async #putInPlace({ payload, describe }: NewShard): Promise<ShardId> {
+    const memory = this.#records.take()
+    const end = pagedLeadBytes + payload.size
+    let filled = pagedLeadBytes
+    try {
+      await payload.drain((chunk) => {
+        if (filled + chunk.length > end) throw new Error('the payload is longer than it said')
+        filled += copyToShared(chunk, memory, filled)
+      })
+      if (filled < end) throw new Error(`the payload ended ${end - filled} bytes before the end that it said`)
+      const { checksumBlockBytes } = this.#context.sizes
+      return await this.#log.append(
+        buildPagedRecord(checkedDescription(describe()), memory, payload.size, checksumBlockBytes),
+      )
+    } finally {
+      this.#records.give(memory)
+    }
+  }
+
+  /** `undefined`: there is room now. */
+  #roomInLog(bytes: number): Promise<void> | undefined {
+    const sampled = this.#context.freeSpace.requireRoom(bytes)
+    if (sampled !== undefined) return sampled.then(() => this.#log.room())
+    return this.#log.room() ?? undefined
   }
 
   #maintain<T>(post: MaintenancePost | undefined, work: (maintenance: Maintenance) => Promise<T>): Promise<T> {

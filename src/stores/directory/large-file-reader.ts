@@ -5,10 +5,10 @@ import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
 import { checkRange } from '../shard-contract.ts'
 import { ShardDamaged, type ShardId, type ShardRange } from '../shard-store.ts'
+import { BlockSource } from './block-source.ts'
 import type { StoreContext } from './context.ts'
 import { readFailure } from './failures.ts'
 import { type Footer, footerBytesOf, readFooter, usualFooterBytes } from './large-file-format.ts'
-import { LargeFileSource } from './large-file-source.ts'
 import { type FileLease, OpenFiles } from './open-files.ts'
 import { BlockTable, OpenRange } from './open-range.ts'
 import type { FileAddress } from './shard-ids.ts'
@@ -65,7 +65,7 @@ export class LargeFileReader {
       throw readFailure(id, error)
     }
     if (range.end - range.start > this.#context.sizes.smallShardBytesMax) {
-      return new LargeFileSource(open, this.#chunks)
+      return new BlockSource(open, this.#chunks)
     }
     try {
       return await this.#readSmall(open)

@@ -15,7 +15,7 @@ export class BlockTable implements Learned {
   /** CRC32C of each block. */
   readonly #checksums: Buffer
 
-  constructor({ payloadBytes, blockBytes, table }: Footer) {
+  constructor({ payloadBytes, blockBytes, table }: Pick<Footer, 'payloadBytes' | 'blockBytes' | 'table'>) {
     this.payloadBytes = payloadBytes
     this.blockBytes = blockBytes
     this.#checksums = table
@@ -41,7 +41,21 @@ export class BlockTable implements Learned {
   }
 }
 
-export class OpenRange {
+/** A range of a shard in verified blocks, whatever holds them. */
+export interface BlockRange {
+  readonly range: ShardRange
+  /** Where the blocks that hold the range begin and end. */
+  readonly blocks: ShardRange
+  readonly blockBytes: number
+  /** Fills `blocks` from `position`. Errors: `ShardMissing`, `ShardDamaged`. */
+  fill(blocks: Buffer, position: number): Promise<void>
+  /** Throws `ShardDamaged` unless the whole blocks that begin at `position` are what was written there. */
+  verify(blocks: Buffer, position: number): void
+  /** Call once, when nothing more will be read. */
+  release(): void
+}
+
+export class OpenRange implements BlockRange {
   readonly range: ShardRange
   readonly #id: ShardId
   readonly #table: BlockTable

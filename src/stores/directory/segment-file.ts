@@ -89,28 +89,31 @@ export class SegmentFile {
     return sealEnd <= this.#context.sizes.segmentBytesMax
   }
 
-  /** One write for the whole group, which also syncs it. Each group starts on a page of its own, so that its write cannot tear what was acknowledged before. */
+  /** One write for the whole group, which also syncs it. Either all records are written in place, or none. Each group starts on a page of its own, so that its write cannot tear what was acknowledged before. */
   async append(records: readonly UnfinishedRecord[]): Promise<ShardId[]> {
     const start = this.#nextStart()
     const writtenMs = this.#context.clock.now()
     const buffers: Buffer[] = []
     const ids: ShardId[] = []
-    let end = start
+    let [end, recordBytes] = [start, 0]
     for (const [index, record] of records.entries()) {
+      const offset = record.pages === undefined ? end : alignUp(end, pageBytes) + record.pages.recordAt
       const position = {
         segment: this.id,
-        offset: end,
+        offset,
         ordinal: this.#records + index,
         groupOrdinal: this.#records,
         writtenMs,
       }
       buffers.push(...finishRecord(record, position))
-      ids.push(formatRecordId(this.id, end, record.totalBytes))
-      end += record.totalBytes
+      ids.push(formatRecordId(this.id, offset, record.totalBytes))
+      end = offset + record.totalBytes
+      recordBytes += record.totalBytes
     }
     const wholeEnd = alignUp(end, pageBytes)
+    const isInPlace = records.some(({ pages }) => pages !== undefined)
     // Whole pages are never read from the disk to be completed.
-    if (wholeEnd > end) buffers.push(padding.subarray(0, wholeEnd - end))
+    if (wholeEnd > end && !isInPlace) buffers.push(padding.subarray(0, wholeEnd - end))
     const isLarge = wholeEnd - start >= this.#context.sizes.unpreparedGroupBytesMin
     try {
       this.#assertSound()
@@ -118,7 +121,7 @@ export class SegmentFile {
       if (isLarge) await this.#growing
       else await this.#prepare(wholeEnd)
       const placed = this.#placeFault()
-      await this.#file.write(this.#joined(buffers, wholeEnd - start), start)
+      await this.#file.write(isInPlace ? buffers : this.#joined(buffers, wholeEnd - start), start)
       this.#extendedTo(wholeEnd)
       const fault = await placed
       if (fault !== undefined) throw fault
@@ -126,7 +129,7 @@ export class SegmentFile {
       this.#failure ??= { error }
     }
     this.#assertSound()
-    this.#recordBytes += end - start
+    this.#recordBytes += recordBytes
     this.#end = end
     this.#records += records.length
     this.#lastWriteMs = writtenMs

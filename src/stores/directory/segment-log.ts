@@ -5,7 +5,7 @@ import type { ShardId } from '../shard-store.ts'
 import type { StoreContext } from './context.ts'
 import { storeFailure } from './failures.ts'
 import { SegmentFile } from './segment-file.ts'
-import { buildRecord, type UnfinishedRecord } from './segment-record.ts'
+import { roomOf, type UnfinishedRecord } from './segment-record.ts'
 
 interface Waiting {
   record: UnfinishedRecord
@@ -41,9 +41,8 @@ export class SegmentLog {
     }
   }
 
-  /** Resolves when the record's group is durable. */
-  append(description: Buffer, payload: Buffer): Promise<ShardId> {
-    const record = buildRecord(description, payload, this.#context.sizes.checksumBlockBytes)
+  /** Resolves when the record's group is durable. Its bytes must not change before that. */
+  append(record: UnfinishedRecord): Promise<ShardId> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ record, resolve, reject })
       this.#queuedBytes += record.totalBytes
@@ -86,7 +85,7 @@ export class SegmentLog {
 
   async #segmentWithRoom(): Promise<SegmentFile> {
     const first = this.#queue[0]
-    const full = first !== undefined && this.#segment?.hasRoomFor(first.record.totalBytes) === false
+    const full = first !== undefined && this.#segment?.hasRoomFor(roomOf(first.record)) === false
     if (full && this.#segment !== undefined && this.#segment.usedBytes > 0) this.#sealCurrent()
     if (this.#segment === undefined) {
       const made = this.#next ?? SegmentFile.create(this.#context, this.#batches)
@@ -98,26 +97,32 @@ export class SegmentLog {
     return this.#segment
   }
 
-  /** As many records, in order, as fit one group and the segment; at least one. */
+  /** As many records as fit one group and the segment; at least one. Those that are written in place make groups of their own. */
   #takeGroup(segment: SegmentFile): Waiting[] {
+    const isInPlace = ({ record }: Waiting): boolean => record.pages !== undefined
+    const [first] = this.#queue
+    const areInPlace = first !== undefined && isInPlace(first)
     let bytes = 0
-    let count = 0
-    for (const { record } of this.#queue) {
-      const total = bytes + record.totalBytes
-      if (count > 0 && (total > limits.segmentGroupBytesMax || !segment.hasRoomFor(total))) break
-      bytes = total
-      count++
-    }
-    return this.#take(count)
+    let isFull = false
+    return this.#take((waiting) => {
+      if (isFull || isInPlace(waiting) !== areInPlace) return false
+      const total = bytes + roomOf(waiting.record)
+      isFull = bytes > 0 && (total > limits.segmentGroupBytesMax || !segment.hasRoomFor(total))
+      if (!isFull) bytes = total
+      return !isFull
+    })
   }
 
   #takeAll(): Waiting[] {
-    return this.#take(this.#queue.length)
+    return this.#take(() => true)
   }
 
-  #take(count: number): Waiting[] {
-    const taken = this.#queue.slice(0, count)
-    this.#queue = this.#queue.slice(count)
+  /** `isTaken` is asked of each in order. */
+  #take(isTaken: (waiting: Waiting) => boolean): Waiting[] {
+    const taken: Waiting[] = []
+    const left: Waiting[] = []
+    for (const waiting of this.#queue) (isTaken(waiting) ? taken : left).push(waiting)
+    this.#queue = left
     for (const { record } of taken) this.#queuedBytes -= record.totalBytes
     const woken = this.#waitingForRoom
     this.#waitingForRoom = []

@@ -1,15 +1,36 @@
-/** Reads small shards: one positional read of the whole record, through a bounded set of open segments. */
+/** Reads shards in segments: one positional read of a whole record, or the blocks of a range of a large one, through a bounded set of open segments. */
 import { type ByteSource, bytesSource, lendingSource } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
 import { checkRange } from '../shard-contract.ts'
 import { ShardDamaged, type ShardId, ShardMissing, type ShardRange } from '../shard-store.ts'
+import { BlockSource } from './block-source.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
 import { readFailure } from './failures.ts'
+import { BlockTable } from './open-range.ts'
 import { recordMemory, sharedRecordBytesMax } from './record-memory.ts'
-import { readDescription, readPayload } from './segment-record.ts'
+import { RecordRange } from './record-range.ts'
+import {
+  descriptionOf,
+  headBytesOf,
+  pagedLeadBytes,
+  type RecordHeader,
+  readDescription,
+  readHead,
+  readPayload,
+  tableOf,
+} from './segment-record.ts'
 import type { RecordAddress } from './shard-ids.ts'
+
+/** What `bytes` hold, or why they are not what should lie at that place. */
+type Verify<T> = (bytes: Buffer, segment: string, offset: number) => T | string
+
+interface RecordHead {
+  header: RecordHeader
+  /** All bytes before the payload. */
+  bytes: Buffer
+}
 
 interface OpenSegment {
   file: Promise<FileHandle>
@@ -25,23 +46,44 @@ interface OpenSegment {
 export class SegmentReads {
   readonly #context: StoreContext
   readonly #chunks: ChunkPool
+  readonly #largeChunks: ChunkPool
   readonly #open = new Map<string, OpenSegment>()
   #uses = 0
 
-  /** `chunks`: each has room for the largest record, except one with an unusually long description. */
-  constructor(context: StoreContext, chunks: ChunkPool) {
+  /** `chunks`: each has room for the largest small record, except one with an unusually long description. `largeChunks`: for the largest of all. */
+  constructor(context: StoreContext, chunks: ChunkPool, largeChunks: ChunkPool) {
     this.#context = context
     this.#chunks = chunks
+    this.#largeChunks = largeChunks
   }
 
-  /** A range of the payload, which is verified as a whole. Errors: `ShardMissing`, `ShardDamaged`. */
+  /** A range of the payload. Errors: `ShardMissing`, `ShardDamaged`. */
   async get(id: ShardId, address: RecordAddress, range: ShardRange): Promise<ByteSource> {
     const { bytes } = address
     if (bytes <= sharedRecordBytesMax) {
       return bytesSource(rangeOf(await this.#read(recordMemory(bytes), id, address, readPayload), range))
     }
-    const chunk = this.#chunks.take(bytes)
-    const giveBack = (): void => this.#chunks.give(chunk)
+    if (bytes <= this.#chunks.chunkBytes) return this.#getWhole(this.#chunks, id, address, range)
+    // To verify one block more than is wanted costs less than to read the head first.
+    const isMost = range.end - range.start > bytes / 2
+    if (isMost && this.#largeChunks.hasPlenty) return this.#getWhole(this.#largeChunks, id, address, range)
+    return this.#getBlocks(id, address, range)
+  }
+
+  /** The verified description. Errors: `ShardMissing`, `ShardDamaged`. */
+  async description(id: ShardId, address: RecordAddress): Promise<Buffer> {
+    if (address.bytes <= sharedRecordBytesMax) {
+      return this.#read(recordMemory(address.bytes), id, address, readDescription)
+    }
+    const { header, bytes } = await this.#head(id, address)
+    return descriptionOf(bytes, header)
+  }
+
+  /** Reads and verifies the whole record. */
+  async #getWhole(chunks: ChunkPool, id: ShardId, address: RecordAddress, range: ShardRange): Promise<ByteSource> {
+    const { bytes } = address
+    const chunk = chunks.take(bytes)
+    const giveBack = (): void => chunks.give(chunk)
     try {
       return lendingSource(
         rangeOf(await this.#read(chunk.subarray(0, bytes), id, address, readPayload), range),
@@ -53,20 +95,42 @@ export class SegmentReads {
     }
   }
 
-  /** The verified description. Errors: `ShardMissing`, `ShardDamaged`. */
-  description(id: ShardId, address: RecordAddress): Promise<Buffer> {
-    return this.#read(recordMemory(address.bytes), id, address, readDescription)
+  /** Reads the head, and then the blocks that hold the range. */
+  async #getBlocks(id: ShardId, address: RecordAddress, range: ShardRange): Promise<ByteSource> {
+    const { header, bytes: head } = await this.#head(id, address)
+    checkRange(range, header.payloadBytes)
+    const payloadAt = address.offset + head.length
+    const table = new BlockTable({ ...header, table: tableOf(head, header) })
+    const blocks = new RecordRange(range, table, async (bytes, position, damaged) => {
+      const place = { segment: address.segment, offset: payloadAt + position }
+      await this.#read(bytes, id, place, (found) => {
+        const block = damaged(found)
+        return block === undefined ? found : `block ${block} is damaged`
+      })
+    })
+    return new BlockSource(blocks, this.#largeChunks)
   }
 
-  /** Fills the whole record, and returns what `verified` finds in it. */
-  async #read(
+  async #head(id: ShardId, address: RecordAddress, guess = pagedLeadBytes): Promise<RecordHead> {
+    const bytes = Buffer.allocUnsafe(Math.min(guess, address.bytes))
+    const { header, isWhole } = await this.#read(bytes, id, address, (found, segment, offset) => {
+      return readHead(found, { segment, offset, totalBytes: address.bytes })
+    })
+    const headBytes = headBytesOf(header)
+    if (isWhole) return { header, bytes: bytes.subarray(0, headBytes) }
+    if (guess === headBytes) throw new ShardDamaged(id, 'the header is damaged')
+    return this.#head(id, address, headBytes)
+  }
+
+  /** Fills `record` with what lies at the place, and returns what `verified` finds in it. */
+  async #read<T>(
     record: Buffer,
     id: ShardId,
-    address: RecordAddress,
-    verified: typeof readPayload,
+    place: Pick<RecordAddress, 'segment' | 'offset'>,
+    verified: Verify<T>,
     isAgain = false,
-  ): Promise<Buffer> {
-    const { segment, offset } = address
+  ): Promise<T> {
+    const { segment, offset } = place
     const opened = this.#acquire(segment)
     const wasOpen = opened.handle !== undefined
     let failure: unknown
@@ -84,7 +148,7 @@ export class SegmentReads {
     }
     if (isAgain || !wasOpen || !this.#mayBeStale(failure)) throw failure
     this.#evict(segment)
-    return this.#read(record, id, address, verified, true)
+    return this.#read(record, id, place, verified, true)
   }
 
   /** Whether the segment should be opened anew. Through an old descriptor, a network mount may also show what was there before another host wrote. */

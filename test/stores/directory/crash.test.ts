@@ -2,29 +2,39 @@
 import { describe, expect, test } from 'vitest'
 import { seededClock, seededRandom } from '../../support/seeded.ts'
 import { SimulatedFs, type SimulatedFsOptions } from '../simulated-fs.ts'
-import { openStore, tinySizes } from './opened-store.ts'
+import { inPlaceSizes, openStore, tinySizes } from './opened-store.ts'
 import { checkOrder, checkStore, Ledger, runWorkload } from './workload.ts'
 
 const path = '/mnt/disk/store'
 const seeds = Number(process.env.HOLDFAST_CRASH_SEEDS ?? 1)
 type Broken = SimulatedFsOptions['broken']
+type Sizes = typeof tinySizes
 
-/** Lives until the machine stops at the call with this index; `false` when the life ends before. */
-async function liveUntilCrash(fs: SimulatedFs, seed: number, crashAt: number, ledger: Ledger): Promise<boolean> {
-  fs.crashAt = crashAt
-  const life = openStore({ path, fs, clock: seededClock(seededRandom(seed)), ...tinySizes }).then(({ store }) =>
+interface Life {
+  sizes: Sizes
+  broken?: Broken
+}
+
+/** Lives until the machine stops; `false` when the life ends before. */
+async function liveUntilCrash(fs: SimulatedFs, seed: number, sizes: Sizes, ledger: Ledger): Promise<boolean> {
+  const life = openStore({ path, fs, clock: seededClock(seededRandom(seed)), ...sizes }).then(({ store }) =>
     runWorkload(store, ledger),
   )
   return Promise.race([life.then(() => false), fs.crashed.then(() => true)])
 }
 
 /** Opens what the crash left, perhaps crashing again on the way, and compares it with the ledger. */
-async function recoverAndCheck(left: SimulatedFs, seed: number, ledger: Ledger, broken: Broken): Promise<void> {
+async function recoverAndCheck(
+  left: SimulatedFs,
+  seed: number,
+  ledger: Ledger,
+  { sizes, broken }: Life,
+): Promise<void> {
   const random = seededRandom(seed)
   let fs = left
   if (random() < 0.3) {
     fs.crashAt = Math.floor(random() * 40)
-    const opened = openStore({ path, fs, clock: seededClock(random), ...tinySizes })
+    const opened = openStore({ path, fs, clock: seededClock(random), ...sizes })
     const cut = await Promise.race([
       opened.then(({ store }) => checkStore(store, ledger)).then(() => false),
       fs.crashed.then(() => true),
@@ -32,23 +42,25 @@ async function recoverAndCheck(left: SimulatedFs, seed: number, ledger: Ledger, 
     if (!cut) return
     fs = fs.afterCrash({ random, broken })
   }
-  const { store, warnings } = await openStore({ path, fs, clock: seededClock(random), ...tinySizes })
+  const { store, warnings } = await openStore({ path, fs, clock: seededClock(random), ...sizes })
   await checkStore(store, ledger)
-  const again = await openStore({ path, fs, clock: seededClock(random), ...tinySizes })
+  const again = await openStore({ path, fs, clock: seededClock(random), ...sizes })
   await checkStore(again.store, ledger)
   checkOrder({ files: fs.files(), warnings: [...warnings, ...again.warnings] })
 }
 
 /** Tries each call of the workload as the last one. Returns the first violation, with what replays it. */
-async function crashEverywhere(seed: number, broken?: Broken, step = 1): Promise<string | undefined> {
+async function crashEverywhere(seed: number, life: Life, step = 1): Promise<string | undefined> {
+  const { sizes, broken } = life
   for (let crashAt = 0; ; crashAt += step) {
     const ledger = new Ledger()
     const random = seededRandom(seed * 1_000_003 + crashAt)
     const fs = new SimulatedFs({ random, broken })
-    const crashed = await liveUntilCrash(fs, seed, crashAt, ledger)
+    fs.crashAt = crashAt
+    const crashed = await liveUntilCrash(fs, seed, sizes, ledger)
     const left = fs.afterCrash({ random, broken })
     try {
-      await recoverAndCheck(left, crashAt, ledger, broken)
+      await recoverAndCheck(left, crashAt, ledger, life)
     } catch (error) {
       return `seed ${seed}, crash at call ${crashAt} (${fs.calls.at(-1)?.name} ${fs.calls.at(-1)?.path}): ${error}`
     }
@@ -57,13 +69,18 @@ async function crashEverywhere(seed: number, broken?: Broken, step = 1): Promise
 }
 
 describe('a crash at any file operation', () => {
-  test.each(Array.from({ length: seeds }, (_, seed) => seed))(
-    'loses nothing acknowledged and leaves no orphan that cannot be found (seed %i)',
-    async (seed) => {
-      expect(await crashEverywhere(seed)).toBeUndefined()
-    },
-    600_000,
-  )
+  describe.each([
+    ['large shards in files of their own', tinySizes],
+    ['shards written in place into segments', inPlaceSizes],
+  ])('%s', (_, sizes) => {
+    test.each(Array.from({ length: seeds }, (_, seed) => seed))(
+      'loses nothing acknowledged and leaves no orphan that cannot be found (seed %i)',
+      async (seed) => {
+        expect(await crashEverywhere(seed, { sizes })).toBeUndefined()
+      },
+      600_000,
+    )
+  })
 
   const forgotten = [
     ['write', /\/segments\//],
@@ -82,7 +99,14 @@ describe('a crash at any file operation', () => {
   ] as const
   test.each(forgotten)('is noticed when a %s of %s does nothing', async (name, at) => {
     const broken: Broken = (call) => call.name === name && at.test(call.path)
-    const violation = (await crashEverywhere(0, broken, 3)) ?? (await crashEverywhere(1, broken, 3))
+    const life = { sizes: tinySizes, broken }
+    const violation = (await crashEverywhere(0, life, 3)) ?? (await crashEverywhere(1, life, 3))
     expect(violation).toMatch(/seed ., crash at call/)
+  })
+
+  test('is noticed when a write in place does nothing', async () => {
+    // The workload's shard of 16,384 bytes, and a page with its head.
+    const broken: Broken = ({ name, bytes }) => name === 'write' && bytes === 20_480
+    expect(await crashEverywhere(0, { sizes: inPlaceSizes, broken }, 3)).toMatch(/seed ., crash at call/)
   })
 })

@@ -5,7 +5,7 @@ import { StoreFull } from '../../../src/stores/shard-store.ts'
 import { patternBytes, seededClock, seededRandom } from '../../support/seeded.ts'
 import { type FsCall, SimulatedFs } from '../simulated-fs.ts'
 import { get, listed, put } from '../suite.ts'
-import { type OpenedStore, openStore, simulated, tinySizes } from './opened-store.ts'
+import { inPlaceSizes, type OpenedStore, openStore, simulated, tinySizes } from './opened-store.ts'
 import { checkReferences, checkStore, Ledger, runWorkload } from './workload.ts'
 
 const path = '/store'
@@ -14,15 +14,17 @@ const codes = ['EIO', 'ENOSPC', 'EMFILE']
 const step = Number(process.env.HOLDFAST_FAULT_STEP ?? codes.length)
 
 /** Lives through the workload while one call fails, then loses power. Returns what was wrong, with what replays it. */
-async function failOnce(at: number, code: string): Promise<{ reached: boolean; violation?: string }> {
+async function failOnce(
+  at: number,
+  code: string,
+  sizes: typeof tinySizes,
+): Promise<{ reached: boolean; violation?: string }> {
   const random = seededRandom(at)
   const ledger = new Ledger()
   const fault = ({ index }: FsCall): string | undefined => (index === at ? code : undefined)
   const fs = new SimulatedFs({ random, fault })
   try {
-    const opened = await openStore({ path, fs, clock: seededClock(seededRandom(0)), ...tinySizes }).catch(
-      () => undefined,
-    )
+    const opened = await openStore({ path, fs, clock: seededClock(seededRandom(0)), ...sizes }).catch(() => undefined)
     if (opened !== undefined) {
       await runWorkload(opened.store, ledger).catch(rethrowUnless(code))
       await ledger.put(opened.store, 100).catch(() => {})
@@ -31,7 +33,7 @@ async function failOnce(at: number, code: string): Promise<{ reached: boolean; v
       await opened.store.close()
     }
     const left = fs.afterCrash({ random })
-    const { store } = await openStore({ path, fs: left, clock: seededClock(random), ...tinySizes })
+    const { store } = await openStore({ path, fs: left, clock: seededClock(random), ...sizes })
     await checkStore(store, ledger)
   } catch (error) {
     const call = fs.calls[at]
@@ -55,10 +57,13 @@ function rethrowUnless(code: string): (error: unknown) => void {
   }
 }
 
-describe('one failing call', () => {
+describe.each([
+  ['large shards in files of their own', tinySizes],
+  ['shards written in place into segments', inPlaceSizes],
+])('one failing call: %s', (_, sizes) => {
   test.each(codes)('%s at any file operation never makes a false success', async (code) => {
     for (let at = codes.indexOf(code) % step; ; at += step) {
-      const { reached, violation } = await failOnce(at, code)
+      const { reached, violation } = await failOnce(at, code, sizes)
       expect(violation).toBeUndefined()
       if (!reached) break
     }

@@ -16,6 +16,7 @@ const plenty = 2 ** 40
 /** Sizes with which a few kilobytes pass through everything that a server's gigabytes do. */
 export const tinySizes = {
   smallShardBytesMax: 3000,
+  recordPayloadBytesMax: 3000,
   checksumBlockBytes: 1024,
   readChunkBytes: 8192,
   segmentBytesMax: 64 * 1024,
@@ -23,6 +24,9 @@ export const tinySizes = {
   unpreparedGroupBytesMin: 12 * 1024,
   batchFilesMax: 3,
 }
+
+/** With them, what is larger than small is written in place into a segment. */
+export const inPlaceSizes = { ...tinySizes, recordPayloadBytesMax: 24_000 }
 
 export interface OpenedStore {
   store: ShardStore

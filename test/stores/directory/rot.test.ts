@@ -5,10 +5,10 @@ import { ShardDamaged, type ShardId, type ShardStore } from '../../../src/stores
 import { patternBytes } from '../../support/seeded.ts'
 import type { SimulatedFs } from '../simulated-fs.ts'
 import { listed, put } from '../suite.ts'
-import { type OpenedStore, openStore, simulated, tinySizes } from './opened-store.ts'
+import { inPlaceSizes, type OpenedStore, openStore, simulated, tinySizes } from './opened-store.ts'
 
 const path = '/store'
-const sizes = [0, 1, 900, 1024, 2048, 2999, 3001, 4000, 8192, 8193, 30_000]
+const sizes = [0, 1, 900, 1024, 2048, 2999, 3001, 4000, 8192, 8193, 20_000, 30_000]
 
 interface Kept {
   id: ShardId
@@ -20,18 +20,18 @@ let opened: OpenedStore
 let kept: Kept[]
 
 /** A store with a sealed segment and some files; its readers hold nothing open. */
-beforeEach(async () => {
+async function fill(storeSizes: typeof tinySizes): Promise<void> {
   const { fs: made, clock } = simulated(1)
   fs = made
-  const writer = await openStore({ path, fs, clock, ...tinySizes })
+  const writer = await openStore({ path, fs, clock, ...storeSizes })
   kept = []
   for (const size of sizes) {
     const payload = patternBytes(size + 1, size)
     kept.push({ id: await put(writer.store, payload, `of ${size} bytes`), payload })
   }
   await writer.store.close()
-  opened = await openStore({ path, fs, clock, ...tinySizes })
-})
+  opened = await openStore({ path, fs, clock, ...storeSizes })
+}
 
 /** `right` or `damaged`; wrong bytes and any other error fail the test. */
 async function outcome(
@@ -69,7 +69,12 @@ function largeFiles(): string[] {
   return dataFiles().filter((file) => file.includes('/files/'))
 }
 
-describe('rot', () => {
+describe.each([
+  ['large shards in files of their own', tinySizes, 30_000],
+  ['shards written in place into segments', inPlaceSizes, 20_000],
+])('rot: %s', (_, storeSizes, largest) => {
+  beforeEach(() => fill(storeSizes))
+
   test('nothing is damaged to begin with', async () => {
     expect(await outcomes()).toEqual(sizes.map(() => 'right'))
   })
@@ -128,14 +133,21 @@ describe('rot', () => {
   })
 
   test('a damaged block spoils only the ranges that need it', async () => {
-    const shard = kept.at(-1) ?? { id: '', payload: Buffer.alloc(0) }
-    const holder = largeFiles().find((file) => fs.content(file).includes(shard.payload)) ?? ''
-    fs.content(holder).writeUInt8(fs.content(holder).readUInt8(5 * 1024) ^ 1, 5 * 1024)
+    const shard = kept.find(({ payload }) => payload.length === largest) ?? { id: '', payload: Buffer.alloc(0) }
+    const holder = dataFiles().find((file) => fs.content(file).includes(shard.payload)) ?? ''
+    const content = fs.content(holder)
+    const damaged = content.indexOf(shard.payload) + 5 * 1024
+    content.writeUInt8(content.readUInt8(damaged) ^ 1, damaged)
     expect(await outcome(opened.store, shard, 0, 5 * 1024)).toBe('right')
     expect(await outcome(opened.store, shard, 0, 5 * 1024 + 1)).toBe('damaged')
     expect(await outcome(opened.store, shard, 6 * 1024 - 1, 6 * 1024)).toBe('damaged')
-    expect(await outcome(opened.store, shard, 6 * 1024, 30_000)).toBe('right')
+    expect(await outcome(opened.store, shard, 6 * 1024, 6 * 1024 + 5000)).toBe('right')
+    expect(await outcome(opened.store, shard)).toBe('damaged')
   })
+})
+
+describe('rot', () => {
+  beforeEach(() => fill(tinySizes))
 
   test.each(['zeros', 'half', 'nothing'])('files of which %s is left are damaged', async (left) => {
     for (const file of dataFiles()) {

@@ -5,7 +5,7 @@
 import { type ByteSink, type ByteSource, drained } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
-import type { OpenRange } from './open-range.ts'
+import type { BlockRange } from './open-range.ts'
 
 const readsInFlightMax = 2
 
@@ -19,16 +19,16 @@ interface BlockRead {
   done: Promise<void>
 }
 
-export class LargeFileSource implements ByteSource {
+export class BlockSource implements ByteSource {
   readonly size: number
-  readonly #open: OpenRange
+  readonly #open: BlockRange
   readonly #chunks: ChunkPool
   #state: 'fresh' | 'reading' | 'done' = 'fresh'
   #cancelled = false
   #isSlow = false
 
   /** Takes over `open`, and releases it when the source has ended. */
-  constructor(open: OpenRange, chunks: ChunkPool) {
+  constructor(open: BlockRange, chunks: ChunkPool) {
     this.size = open.range.end - open.range.start
     this.#open = open
     this.#chunks = chunks
