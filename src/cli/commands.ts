@@ -239,7 +239,8 @@ export const commands: readonly CommandDeclaration[] = [
   },
   {
     name: 'restore',
-    summary: 'Put the metadata of a backup into a data directory that has none, or into an empty database.',
+    summary:
+      'Put the metadata of a backup into a data directory that has none, or into an empty database. Stop the server first: it would not notice the restored metadata.',
     options: ['config', 'data', 'logLevel'],
     words: { placeholder: 'FILE', summary: 'A backup, or a directory with backups, of which the newest is used.' },
     run: overData('restore'),
@@ -247,7 +248,7 @@ export const commands: readonly CommandDeclaration[] = [
   {
     name: 'migrate',
     summary:
-      'Move the metadata of a stopped server into the PostgreSQL database that the configuration names, or back into the data directory. After a crash, the same command goes on.',
+      'Move the metadata of a stopped server into the PostgreSQL database that the configuration names, or back into the data directory. A server that runs could still change what is moved. After a crash, the same command goes on.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: migrateFlags,
     run: overData('migrate'),
@@ -255,7 +256,7 @@ export const commands: readonly CommandDeclaration[] = [
   {
     name: 'recover',
     summary:
-      'Rebuild lost metadata from what the stores hold: from the newest snapshot on them, and from newer shards.',
+      'Rebuild lost metadata from what the stores hold: from the newest snapshot on them, and from newer shards. Stop the server first: it would not notice the new metadata.',
     options: ['config', 'data', 'logLevel', 'reclaimGraceMs'],
     run: overData('recover'),
   },

@@ -120,6 +120,11 @@ export class Crew {
     this.#tellAll({ kind: 'renew', renewal })
   }
 
+  /** Tells every worker what `consoleOrigins` says now. */
+  renewConsoleOrigins(): void {
+    this.#tellAll({ kind: 'console-origins', consoleOrigins: [...this.#options.consoleOrigins()] })
+  }
+
   /** Resolves when every worker knows this generation of identities, or has ended. A worker that is not ready yet loads it with the metadata. */
   async teach(generation: number): Promise<void> {
     const lessons = [...this.#members].map(([worker, member]) => {

@@ -136,6 +136,7 @@ function openPorts(
     opened.add(serving.close)
     const adminUrl = isFirst ? first : await openAdmin()
     origins = consoleOriginsOf(configuration, adminUrl)
+    if (!isFirst) serving.renewConsoleOrigins()
     return { serving, adminUrl, close: opened.close }
   })
 }
@@ -216,7 +217,14 @@ async function startServing(
     log,
   })
   keyPairFiles?.watch(endpoint.renewTls)
-  // `failed` never rejects, because there are no workers: when this process fails, it ends.
   const renew = ({ accounts: renewed }: Renewal): void => identities.renewAccounts(renewed)
-  return { ...endpoint, renew, processes: onlyThisProcess(requests, traffic), failed: new Promise<never>(() => {}) }
+  return {
+    ...endpoint,
+    renew,
+    // The port asks for them at every request.
+    renewConsoleOrigins: () => {},
+    processes: onlyThisProcess(requests, traffic),
+    // It never rejects, because there are no workers: when this process fails, it ends.
+    failed: new Promise<never>(() => {}),
+  }
 }

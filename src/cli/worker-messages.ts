@@ -35,6 +35,8 @@ const toWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('connection'), id: z.number() }),
   z.object({ kind: z.literal('renew-tls'), keyPair }),
   z.object({ kind: z.literal('renew'), renewal }),
+  /** They replace those of `serve`. */
+  z.object({ kind: z.literal('console-origins'), consoleOrigins: z.array(z.string()) }),
   /** Identities have changed. The worker answers `knows`. */
   z.object({ kind: z.literal('learn'), generation: z.number() }),
   /** The worker answers `report`. */

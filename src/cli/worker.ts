@@ -37,6 +37,7 @@ interface Serving {
 }
 
 let serving: Promise<Serving> | undefined
+let consoleOrigins: readonly string[] = []
 const requests = new LocalRequests(() => systemClock.now())
 const traffic = new Traffic()
 const load = openProcessLoad()
@@ -57,6 +58,7 @@ async function obey(message: unknown, handle: unknown): Promise<void> {
   try {
     const order = readToWorker(message)
     if (order.kind === 'serve') {
+      consoleOrigins = order.consoleOrigins
       serving = open(order)
       await serving
       tell({ kind: 'ready' })
@@ -66,6 +68,8 @@ async function obey(message: unknown, handle: unknown): Promise<void> {
       process.exit(0)
     } else if (order.kind === 'renew-tls') {
       ;(await serving)?.renewTls(order.keyPair)
+    } else if (order.kind === 'console-origins') {
+      consoleOrigins = order.consoleOrigins
     } else if (order.kind === 'learn') {
       await learn(order.generation)
     } else if (order.kind === 'ask-report') {
@@ -100,7 +104,7 @@ async function learn(generation: number): Promise<void> {
   tell({ kind: 'knows', generation })
 }
 
-function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder): Promise<Serving> {
+function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Serving> {
   return opening(async (opened) => {
     divideChunkMemory(configuration.workers)
     const log = openLog(configuration)

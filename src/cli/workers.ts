@@ -17,6 +17,8 @@ export interface Workers {
   /** Rejects when workers die too fast to be worth replacing. */
   failed: Promise<never>
   renew(renewal: Renewal): void
+  /** Call it when `consoleOrigins` says something else than before. */
+  renewConsoleOrigins(): void
   /** Resolves when all know this generation of identities, or have ended. */
   teach(generation: number): Promise<void>
   processes: S3Processes
@@ -39,6 +41,7 @@ export function startWorkers(options: CrewOptions): Promise<Workers> {
       url: urlOf(listen.host, port, { secure: keyPairFiles !== undefined }),
       failed: crew.failed,
       renew: (renewal) => crew.renew(renewal),
+      renewConsoleOrigins: () => crew.renewConsoleOrigins(),
       teach: (generation) => crew.teach(generation),
       processes: {
         recentRequests: () => crew.recentRequests(),

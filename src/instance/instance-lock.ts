@@ -20,11 +20,11 @@ export interface InstanceLock {
 
 /** Another instance owns the data directory. */
 export class InstanceInUse extends Error {
-  readonly pid: number
+  readonly holder: { readonly pid: number; readonly host: string }
   constructor(directory: string, holder: { pid: number; host: string }) {
     super(`the data directory ${directory} is in use by process ${holder.pid} on ${holder.host}; stop it first`)
     this.name = 'InstanceInUse'
-    this.pid = holder.pid
+    this.holder = holder
   }
 }
 

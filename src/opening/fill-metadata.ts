@@ -27,7 +27,11 @@ async function fillOwnMetadata<T>(
   const directory = await prepareDataDirectory(path, { create: true })
   // A server whose metadata was removed keeps running, and would not notice that other metadata exists.
   const living = await livingProofs(directory.path, 'instance-')
-  if (living.length > 0) throw new DataDirectoryRefused(path, 'is in use by a server that runs. Stop it first')
+  if (living.length > 0)
+    throw new DataDirectoryRefused(
+      path,
+      `is in use by a server that runs, which would not notice the metadata that ${command} writes. Stop it first`,
+    )
   return opening(async (opened) => {
     const kv = await openEngine({ path: directory.meta, onFatal, takesOver: true })
     opened.add(() => kv.close())

@@ -101,5 +101,5 @@ const nameOf = ({ kind, pid, host, address }: ListedMember): string =>
 const inUse = (url: string, member: ListedMember): Error =>
   new SharedMetadataRefused(
     url,
-    `is in use by ${nameOf(member)}. ${isServer(member) ? 'Stop it first' : 'Wait until it has ended'}`,
+    `is in use by ${nameOf(member)}${isServer(member) ? ', which could write while the metadata is filled. Stop it first' : '. Wait until it has ended'}`,
   )

@@ -8,7 +8,7 @@ import { opening } from '../closing-stack.ts'
 import { databaseName, type SharedMetadata } from '../config/metadata-options.ts'
 import { absent, makeDirectories } from '../instance/atomic-file.ts'
 import { type DataDirectory, ownDirectory } from '../instance/data-directory.ts'
-import { acquireInstanceLock } from '../instance/instance-lock.ts'
+import { acquireInstanceLock, InstanceInUse } from '../instance/instance-lock.ts'
 import { readClaimant } from '../instance/metadata-id.ts'
 import type { SideState } from '../instance/metadata-move.ts'
 import { type Mark, readMark, replaceMark } from '../instance/unfinished-metadata.ts'
@@ -19,7 +19,7 @@ import { joinMembers } from '../members/join-members.ts'
 import { isServer, listMembers } from '../members/list-members.ts'
 import { fenceOf, leaseOf } from '../members/member-records.ts'
 import { isTravelling } from './metadata-copy.ts'
-import { SharedMetadataRefused } from './metadata-failures.ts'
+import { MetadataMoveRefused, SharedMetadataRefused } from './metadata-failures.ts'
 import { openEngine, openSharedEngine } from './open-engine.ts'
 import { patientKv } from './patient-kv.ts'
 
@@ -43,12 +43,15 @@ export interface SharedSide extends MetadataSide {
   retire(member: string): Promise<void>
 }
 
+/** Why a server must be stopped. */
+const couldChange = 'which could still change what is moved'
+
 export interface SideOptions {
   onFatal(error: Error): void
   warn(message: string): void
 }
 
-/** `undefined`: there is no metadata in the directory, and `create` is not set. Throws `InstanceInUse`. */
+/** `undefined`: there is no metadata in the directory, and `create` is not set. Throws `MetadataMoveRefused` while another process owns the directory. */
 export async function openOwnSide(
   path: string,
   { create, onFatal, warn }: SideOptions & { create: boolean },
@@ -59,7 +62,13 @@ export async function openOwnSide(
   return opening(async (opened) => {
     const kv = await openEngine({ path: directory.meta, onFatal, onDamage: warn, takesOver: true })
     opened.add(() => kv.close())
-    const lock = await acquireInstanceLock(kv, path, systemClock)
+    const lock = await acquireInstanceLock(kv, path, systemClock).catch((error: unknown) => {
+      if (!(error instanceof InstanceInUse)) throw error
+      const { pid, host } = error.holder
+      throw new MetadataMoveRefused(
+        `the data directory ${path} is in use by process ${pid} on ${host}, ${couldChange}; stop it first`,
+      )
+    })
     opened.add(() => lock.release())
     const name = `the metadata in the data directory ${path}`
     const place = `the data directory ${resolve(path)} of ${hostname()}`
@@ -136,7 +145,7 @@ async function untilAlone(kv: Kv, self: string, url: string): Promise<void> {
       const { kind, pid, host, address } = other
       throw new SharedMetadataRefused(
         url,
-        `is in use by ${kind} ${pid} on ${host}${address === undefined ? '' : ` (${address})`}; stop it first`,
+        `is in use by ${kind} ${pid} on ${host}${address === undefined ? '' : ` (${address})`}${isServer(other) ? `, ${couldChange}` : ''}; stop it first`,
       )
     }
     await delay(pollMs)

@@ -54,7 +54,7 @@ interface Sides {
 }
 
 /**
- * After a crash at any moment, calling it again goes on. Throws `MetadataMoveRefused`, `DataDirectoryRefused`, `InstanceInUse`, `SharedMetadataRefused`, `MetadataUnreachable`,
+ * After a crash at any moment, calling it again goes on. Throws `MetadataMoveRefused`, `DataDirectoryRefused`, `SharedMetadataRefused`, `MetadataUnreachable`,
  * `ConfigurationRefused`.
  */
 export function moveMetadata(options: MoveOptions): Promise<MoveReport> {

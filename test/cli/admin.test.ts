@@ -131,6 +131,21 @@ describe('the address', () => {
     },
   )
 
+  test.for(['1', '2'])(
+    'that nobody named may have the number of the S3 port at another host, and its origin is admitted, with %s workers',
+    async (workers, { skip }) => {
+      const listen = ['serve', '--data', place.path('data'), '--listen', '127.0.0.2:9001', '--workers', workers]
+      const { ready } = await serve(listen, { ...keyVariables, HOLDFAST_ADMIN_LISTEN: '' })
+      if (ready.adminEndpoint === undefined) skip('a server beside this test has the default admin port')
+      // Each connection goes to the next worker.
+      for (const _ of '1234') {
+        const headers = { origin: 'http://127.0.0.1:9001', 'access-control-request-method': 'PUT', connection: 'close' }
+        const preflight = await fetch(`${ready.endpoint}/photos/k`, { method: 'OPTIONS', headers })
+        expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([200, headers.origin])
+      }
+    },
+  )
+
   test('that was named, and another process has, ends the start before anything is made', async () => {
     const port = await takePort(0)
     const address = `127.0.0.1:${port}`

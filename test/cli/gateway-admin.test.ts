@@ -1,16 +1,14 @@
 /** The admin ports of servers over one PostgreSQL, with TLS: one browser session for all of them, and metrics of the database. */
 import { spawnSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { request } from 'node:https'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { type Authority, makeAuthority, opensslProbe } from '../support/authority.ts'
 import { describeInstalled } from '../support/installed.ts'
-import { PostgresServer, postgresProbe } from '../support/postgres.ts'
-import { environmentKey, keyVariables, serve } from './holdfast-process.ts'
-import { openWorkplace } from './workplace.ts'
-
-const ring = `sse-s3 ${Buffer.alloc(32, 1).toString('base64')},aws/s3 ${Buffer.alloc(32, 2).toString('base64')}`
+import { postgresProbe } from '../support/postgres.ts'
+import { openGatewayWorkplace, ringVariables } from './gateway-workplace.ts'
+import { environmentKey, serve } from './holdfast-process.ts'
 
 interface Reply {
   status: number
@@ -20,34 +18,15 @@ interface Reply {
 }
 
 describeInstalled('admin ports over PostgreSQL', [postgresProbe, opensslProbe, ['promtool', '--version']], () => {
-  const place = openWorkplace('gateway-admin')
-  let postgres: PostgresServer
+  const place = openGatewayWorkplace('gateway-admin')
+  const { variables } = place
   let authority: Authority
-  let variables: Record<string, string>
-  let databases = 0
-  beforeAll(async () => {
-    postgres = await PostgresServer.start()
-  })
-  afterAll(() => postgres?.remove())
   beforeEach(async () => {
-    const url = await postgres.database(`admin${++databases}`)
+    Object.assign(variables, ringVariables)
     authority = makeAuthority(place.path())
     const { cert, key } = authority.issue('gateway')
     await writeFile(place.path('cert.pem'), cert)
     await writeFile(place.path('key.pem'), key)
-    await mkdir(place.path('shared'))
-    await writeFile(
-      place.path('holdfast.toml'),
-      `defaultLocation = "shared"
-[stores.shared]\ntype = "directory"\npath = "shared"
-[locations.shared]\nscheme = "replica"\ncopies = 1\nstores = ["shared"]\n`,
-    )
-    variables = {
-      ...keyVariables,
-      HOLDFAST_CONFIG: place.path('holdfast.toml'),
-      HOLDFAST_KEY_RING: ring,
-      HOLDFAST_METADATA_URL: url,
-    }
   })
 
   /** Resolves with the URL of the admin port. */

@@ -1,33 +1,17 @@
 /** What operators ask of servers over PostgreSQL, and change while these run: clocks, locations, accounts, keys. */
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { describeInstalled } from '../support/installed.ts'
-import { PostgresServer, postgresProbe } from '../support/postgres.ts'
-import { keyVariables, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
-import { openWorkplace } from './workplace.ts'
+import { postgresProbe } from '../support/postgres.ts'
+import { openGatewayWorkplace } from './gateway-workplace.ts'
+import { lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
 
 const Bucket = 'photos'
 
 describeInstalled('operators of servers over PostgreSQL', [postgresProbe], () => {
-  const place = openWorkplace('operators')
-  let postgres: PostgresServer
-  let variables: Record<string, string>
-  let databases = 0
-  beforeAll(async () => {
-    postgres = await PostgresServer.start()
-  })
-  afterAll(() => postgres?.remove())
-  const store = '[stores.shared]\ntype = "directory"\npath = "shared"\n'
-  const location = '[locations.shared]\nscheme = "replica"\ncopies = 1\nstores = ["shared"]\n'
-  const configure = (more = ''): Promise<void> =>
-    writeFile(place.path('holdfast.toml'), `defaultLocation = "shared"\n${more}${store}${location}`)
-  beforeEach(async () => {
-    await mkdir(place.path('shared'))
-    await configure()
-    const url = await postgres.database(`operators${++databases}`)
-    variables = { ...keyVariables, HOLDFAST_CONFIG: place.path('holdfast.toml'), HOLDFAST_METADATA_URL: url }
-  })
+  const place = openGatewayWorkplace('operators')
+  const { variables } = place
   const start = (host: string, more: Record<string, string> = {}) =>
     serve(['serve', '--data', place.path(host), '--listen', '127.0.0.1:0'], { ...variables, ...more })
   const command = (host: string, ...words: string[]): Promise<Outcome> =>
@@ -84,7 +68,7 @@ describeInstalled('operators of servers over PostgreSQL', [postgresProbe], () =>
   it('learn at a server that reads its accounts again that another one has others', async () => {
     const { a } = await startTwo()
     const account = `[[accounts]]\nid = "ann"\n[[accounts.keys]]\naccessKeyId = "ann-key"\nsecretAccessKey = "canary-secret-of-ann"\n`
-    await writeFile(place.path('holdfast.toml'), `defaultLocation = "shared"\n${store}${location}${account}`)
+    await place.configure(account)
     a.child.kill('SIGHUP')
     await a.logged((line) => line.includes('accounts of this configuration differ'))
     expect(a.output.stderr).not.toContain('canary')

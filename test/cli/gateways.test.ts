@@ -1,5 +1,5 @@
 /** Several servers over one PostgreSQL and one shared store, as real processes: what one does, the others know; and what keeps a server from starting. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import {
   CompleteMultipartUploadCommand,
   CreateBucketCommand,
@@ -15,36 +15,21 @@ import {
   PutObjectRetentionCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { describeInstalled } from '../support/installed.ts'
-import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { postgresProbe } from '../support/postgres.ts'
+import { openGatewayWorkplace, ringVariables } from './gateway-workplace.ts'
 import { askedEverySecond, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
-import { openWorkplace } from './workplace.ts'
 
 const Bucket = 'photos'
-const ring = `sse-s3 ${Buffer.alloc(32, 1).toString('base64')},aws/s3 ${Buffer.alloc(32, 2).toString('base64')}`
 
 describeInstalled('servers over PostgreSQL', [postgresProbe], () => {
-  const place = openWorkplace('gateways')
-  let postgres: PostgresServer
-  let variables: Record<string, string>
-  let databases = 0
-  beforeAll(async () => {
-    postgres = await PostgresServer.start()
-  })
-  afterAll(() => postgres?.remove())
-  beforeEach(async () => {
-    const url = await postgres.database(`gateways${++databases}`)
-    await mkdir(place.path('shared'))
-    const shared = `[stores.shared]\ntype = "directory"\npath = "shared"`
-    const location = '[locations.shared]\nscheme = "replica"\ncopies = 1\nstores = ["shared"]'
-    await writeFile(place.path('holdfast.toml'), `defaultLocation = "shared"\n${shared}\n${location}\n`)
-    variables = {
-      ...keyVariables,
-      HOLDFAST_CONFIG: place.path('holdfast.toml'),
-      HOLDFAST_KEY_RING: ring,
-      HOLDFAST_METADATA_URL: url.replace('holdfast@', 'holdfast:canary-password@'),
-    }
+  const place = openGatewayWorkplace('gateways')
+  const { variables } = place
+  beforeEach(() => {
+    const { HOLDFAST_METADATA_URL: url = '' } = variables
+    const withPassword = url.replace('holdfast@', 'holdfast:canary-password@')
+    Object.assign(variables, ringVariables, { HOLDFAST_METADATA_URL: withPassword })
   })
   const words = (host: string, ...more: string[]): string[] => [
     'serve',
@@ -151,7 +136,7 @@ describeInstalled('servers over PostgreSQL', [postgresProbe], () => {
   })
 
   it('use no data directory that has metadata of its own, and leave theirs to no other server', async () => {
-    const own = { ...keyVariables, HOLDFAST_KEY_RING: ring }
+    const own = { ...keyVariables, ...ringVariables }
     const alone = await serve(words('alone'), own)
     alone.child.kill('SIGTERM')
     await alone.ended
@@ -167,7 +152,7 @@ describeInstalled('servers over PostgreSQL', [postgresProbe], () => {
       code: 1,
       stderr: expect.stringContaining('HOLDFAST_METADATA_URL'),
     })
-    const other = { ...variables, HOLDFAST_METADATA_URL: await postgres.database(`other${databases}`) }
+    const other = { ...variables, HOLDFAST_METADATA_URL: await place.database() }
     expect(await run(words('a'), other).ended).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('belongs to other metadata'),

@@ -10,6 +10,7 @@ test.each([
   { kind: 'serve', configuration: null, instanceId: 'a' },
   { kind: 'renew-tls', keyPair: { cert: 'a' } },
   { kind: 'learn' },
+  { kind: 'console-origins', consoleOrigins: 'http://127.0.0.1:9001' },
 ])('a worker refuses %j', (message) => {
   expect(() => readToWorker(message)).toThrow()
 })
@@ -26,6 +27,7 @@ test.each([
   { kind: 'connection', id: 1 },
   { kind: 'learn', generation: 1 },
   { kind: 'renew', renewal: { accounts: [] } },
+  { kind: 'console-origins', consoleOrigins: ['http://127.0.0.1:9001'] },
 ])('a worker obeys %j', (message) => {
   expect(readToWorker(message)).toEqual(message)
 })
