@@ -87,7 +87,7 @@
 
   /** Parts that a reader would have to scroll sideways to see, apart from those that are made for it. */
   const tooWide = () =>
-    [...document.querySelectorAll('html, main, dialog, .panel, .notice, fieldset')].flatMap((element) =>
+    [...document.querySelectorAll('html, nav, main, dialog, .panel, .notice, fieldset')].flatMap((element) =>
       element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline'
         ? [`${describe(element)}: ${element.scrollWidth} of ${element.clientWidth}`]
         : [],

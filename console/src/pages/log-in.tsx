@@ -3,33 +3,22 @@ import { useSignal } from '@preact/signals'
 import { useLoaded } from '../model/loaded.ts'
 import { attempt } from '../model/notices.ts'
 import { logIn, logInAt, logInIssuers } from '../model/session.ts'
-import { failureText } from '../model/text.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/fields.tsx'
 import { Failure } from '../ui/loading.tsx'
+import { useSubmit } from '../ui/submit.ts'
 
 export function LogIn() {
   const accessKeyId = useSignal('')
   const secret = useSignal('')
-  const failure = useSignal(reasonFromIssuer())
-  const busy = useSignal(false)
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    if (busy.value) return
-    busy.value = true
-    failure.value = ''
-    try {
-      await logIn(accessKeyId.value.trim(), secret.value)
-      secret.value = ''
-    } catch (error) {
-      failure.value = failureText(error)
-    } finally {
-      busy.value = false
-    }
+  const send = async () => {
+    await logIn(accessKeyId.value.trim(), secret.value)
+    secret.value = ''
   }
+  const { failure, busy, onSubmit } = useSubmit(send, reasonFromIssuer())
   return (
     <main class="log-in">
-      <form onSubmit={(event) => void submit(event)}>
+      <form onSubmit={onSubmit}>
         <svg class="logo" viewBox="0 0 32 32" aria-hidden="true">
           <path d="M10 7v18M22 7v18M10 16h12" />
         </svg>

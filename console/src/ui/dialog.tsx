@@ -3,9 +3,9 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { failureText } from '../model/text.ts'
 import { Button, IconButton } from './button.tsx'
 import { Failure } from './loading.tsx'
+import { useSubmit } from './submit.ts'
 
 interface DialogParts {
   title: string
@@ -67,26 +67,15 @@ interface FormParts {
   children: ComponentChildren
 }
 
-export function FormDialog({ title, action, danger = false, onClose, onSubmit, children }: FormParts) {
-  const failure = useSignal('')
-  const busy = useSignal(false)
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    if (busy.value) return
-    busy.value = true
-    failure.value = ''
-    try {
-      await onSubmit()
-      onClose()
-    } catch (error) {
-      failure.value = failureText(error)
-    } finally {
-      busy.value = false
-    }
+export function FormDialog({ title, action, danger = false, onClose, onSubmit: submit, children }: FormParts) {
+  const send = async () => {
+    await submit()
+    onClose()
   }
+  const { failure, busy, onSubmit } = useSubmit(send)
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={(event) => void submit(event)}>
+      <form onSubmit={onSubmit}>
         {children}
         {failure.value !== '' && <Failure>{failure}</Failure>}
         <footer>
