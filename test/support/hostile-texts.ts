@@ -18,7 +18,7 @@ const pieces = [
   '" autofocus onfocus="owned()" x="',
   "' onmouseover='owned()",
   "';owned()//",
-  '`${owned()}`',
+  '`$' + '{owned()}`',
   '{{constructor.constructor("owned()")()}}',
   'javascript:owned()',
   'data:text/html,<script>owned()</script>',
