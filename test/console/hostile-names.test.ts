@@ -94,11 +94,8 @@ describeInstalled(`hostile names in the console (seed ${seed})`, [['chromium', '
       const dialog = visit.page.getByRole('dialog')
       await dialog.getByLabel('Description').fill(inHeader(name))
       await dialog.getByRole('button', { name: 'Create', exact: true }).click()
-      await visit.page
-        .getByRole('dialog')
-        .getByRole('button', { name: /Close|Done/ })
-        .first()
-        .click()
+      const secret = visit.page.getByRole('dialog', { name: 'The secret is shown once' })
+      await secret.getByRole('button', { name: 'Done', exact: true }).click()
       await visit.page.getByText(inHeader(name), { exact: true }).first().waitFor()
     }
     await expectHarmless()
