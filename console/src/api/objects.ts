@@ -1,5 +1,6 @@
 /** Objects and their versions, as S3 lists, describes and changes them. */
-import { askForXml, askS3, askUnlessAbsent, presignedUrl } from './s3-request.ts'
+import { elementsOf, type ListedElement, listingContent, textIn } from './listing-text.ts'
+import { askForXml, askS3, askUnlessAbsent, presignedUrl, type Query } from './s3-request.ts'
 import { percentEncode } from './sigv4.ts'
 import { childrenOf, textOf } from './xml.ts'
 import { document } from './xml-text.ts'
@@ -42,11 +43,11 @@ export async function listObjects({
   signal,
 }: Listing): Promise<ObjectPage<ListedObject>> {
   const query = { 'list-type': 2, prefix, delimiter, 'encoding-type': 'url', ...next }
-  const xml = await askForXml({ bucket, query, ...(signal && { signal }) })
-  const token = textOf(xml, 'NextContinuationToken')
+  const page = await askForPage('ListBucketResult', bucket, query, signal)
+  const token = textIn(page, 'NextContinuationToken')
   return {
-    entries: childrenOf(xml, 'Contents').map(listedObject),
-    prefixes: childrenOf(xml, 'CommonPrefixes').map((each) => decoded(textOf(each, 'Prefix'))),
+    entries: elementsOf(page, 'Contents').map(listedObject),
+    prefixes: prefixesOf(page),
     next: token === undefined ? undefined : { 'continuation-token': token },
   }
 }
@@ -59,30 +60,36 @@ export async function listVersions({
   signal,
 }: Listing): Promise<ObjectPage<ListedVersion>> {
   const query = { versions: '', prefix, delimiter, 'encoding-type': 'url', ...next }
-  const xml = await askForXml({ bucket, query, ...(signal && { signal }) })
-  const key = textOf(xml, 'NextKeyMarker')
-  const id = textOf(xml, 'NextVersionIdMarker')
+  const page = await askForPage('ListVersionsResult', bucket, query, signal)
+  const key = textIn(page, 'NextKeyMarker')
+  const id = textIn(page, 'NextVersionIdMarker')
   const following = { 'key-marker': decoded(key), ...(id === undefined ? {} : { 'version-id-marker': id }) }
   return {
-    entries: [...xml.children]
-      .filter(({ localName }) => localName === 'Version' || localName === 'DeleteMarker')
-      .map(listedVersion),
-    prefixes: childrenOf(xml, 'CommonPrefixes').map((each) => decoded(textOf(each, 'Prefix'))),
-    next: textOf(xml, 'IsTruncated') === 'true' && key !== undefined ? following : undefined,
+    entries: elementsOf(page, 'Version', 'DeleteMarker').map(listedVersion),
+    prefixes: prefixesOf(page),
+    next: textIn(page, 'IsTruncated') === 'true' && key !== undefined ? following : undefined,
   }
 }
 
-const listedObject = (xml: Element): ListedObject => ({
-  key: decoded(textOf(xml, 'Key')),
-  bytes: Number(textOf(xml, 'Size') ?? 0),
-  modified: textOf(xml, 'LastModified') ?? '',
+async function askForPage(root: string, bucket: string, query: Query, signal: AbortSignal | undefined) {
+  const answer = await askS3({ bucket, query, ...(signal && { signal }) })
+  return listingContent(await answer.text(), root)
+}
+
+const prefixesOf = (page: string): string[] =>
+  elementsOf(page, 'CommonPrefixes').map(({ content }) => decoded(textIn(content, 'Prefix')))
+
+const listedObject = ({ content }: ListedElement): ListedObject => ({
+  key: decoded(textIn(content, 'Key')),
+  bytes: Number(textIn(content, 'Size') ?? 0),
+  modified: textIn(content, 'LastModified') ?? '',
 })
 
-const listedVersion = (xml: Element): ListedVersion => ({
-  ...listedObject(xml),
-  versionId: textOf(xml, 'VersionId') ?? 'null',
-  isLatest: textOf(xml, 'IsLatest') === 'true',
-  isDeleteMarker: xml.localName === 'DeleteMarker',
+const listedVersion = (element: ListedElement): ListedVersion => ({
+  ...listedObject(element),
+  versionId: textIn(element.content, 'VersionId') ?? 'null',
+  isLatest: textIn(element.content, 'IsLatest') === 'true',
+  isDeleteMarker: element.name === 'DeleteMarker',
 })
 
 export interface ObjectAddress {
