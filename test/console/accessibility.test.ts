@@ -123,16 +123,20 @@ describeInstalled('the console for everybody', [['chromium', '--version']], () =
         !ignored && namedRoles.test(String(role?.value)) && String(name?.value ?? '').trim() === ''
       return nodes.filter(isNameless).map(({ role, backendDOMNodeId }) => `${role?.value}, node ${backendDOMNodeId}`)
     },
-    async focus() {
-      const controls = new Set(await ask<string[]>('controls'))
+    async focus(): Promise<string[]> {
+      const asked = await ask<string[]>('controls')
+      const left = new Set(asked)
       const hidden: string[] = []
       // The parts of a time are a stop each.
-      for (let left = controls.size * 2 + 10; left > 0 && controls.size > 0; left--) {
+      for (let presses = asked.length * 2 + 10; presses > 0 && left.size > 0; presses--) {
         await visit.page.keyboard.press('Tab')
         const at = await focused()
-        if (at !== undefined && controls.delete(at.name) && !at.isShown) hidden.push(`not seen on ${at.name}`)
+        if (at !== undefined && left.delete(at.name) && !at.isShown) hidden.push(`not seen on ${at.name}`)
       }
-      return [...hidden, ...[...controls].map((name) => `does not come to ${name}`)]
+      const found = [...hidden, ...[...left].map((name) => `does not come to ${name}`)]
+      // A control of the machine room comes, goes or rests as the machine works.
+      const isOther = found.length > 0 && String(await ask<string[]>('controls')) !== String(asked)
+      return isOther ? looks.focus() : found
     },
     async width() {
       const before = visit.page.viewportSize()
@@ -165,7 +169,8 @@ describeInstalled('the console for everybody', [['chromium', '--version']], () =
     ['nothing is wider than a phone', 'width'],
   ] as const)('in every view, %s', async (_, kind) => {
     found ??= lookAtEachView()
-    expect((await found)[kind]).toEqual([])
+    const wrong = (await found)[kind]
+    expect(wrong, wrong.join('; ')).toEqual([])
   })
 
   it.each([
