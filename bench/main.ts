@@ -6,8 +6,10 @@ import { scaleGoalResults, workGoalResults } from './goals.ts'
 import { measureWork } from './measure.ts'
 import { type BenchOptions, parseOptions, UsageError, usage } from './options.ts'
 import { measureOverPostgres } from './over-postgres.ts'
+import { measurePeers } from './peers.ts'
 import { consoleGoalResults, consoleTables } from './report/console-page.ts'
 import { keepResults, type ResultKind, writePage } from './report/page.ts'
+import { peersTables } from './report/peers-page.ts'
 import { postgresGoalResults, postgresTables } from './report/postgres-page.ts'
 import {
   decisionTable,
@@ -22,7 +24,7 @@ import {
   terminalText,
   workTable,
 } from './report/table.ts'
-import type { BenchResults, ConsoleResults, PostgresResults, ScaleResults } from './results.ts'
+import type { BenchResults, ConsoleResults, PeersResults, PostgresResults, ScaleResults } from './results.ts'
 import { measureScale } from './scale.ts'
 import { PeerError } from './servers/peers.ts'
 
@@ -58,6 +60,12 @@ async function main(words: readonly string[]): Promise<void> {
       keep(options, 'postgres', results)
       return
     }
+    case 'peers': {
+      const results = await measurePeers(options, say)
+      show(results, peersTables(results))
+      keep(options, 'peers', results)
+      return
+    }
     case 'work': {
       const results = await measureWork(options, say)
       const { work } = results
@@ -76,7 +84,7 @@ async function main(words: readonly string[]): Promise<void> {
   }
 }
 
-type Results = BenchResults | ScaleResults | PostgresResults | ConsoleResults
+type Results = BenchResults | ScaleResults | PostgresResults | PeersResults | ConsoleResults
 
 function show({ machine }: Results, tables: readonly Table[]): void {
   const shown = tables.filter(({ rows }) => rows.length > 0)

@@ -201,7 +201,7 @@ async function* startServers(bench: Bench, workload: Workload, directory: string
     mkdirSync(files)
     yield startNginx(files, workload)
   }
-  for (const peer of bench.options.peers) yield peer
+  for (const peer of bench.options.peers) yield peer.start(dataOf(directory, peer.name))
 }
 
 function dataOf(directory: string, name: string): string {

@@ -1,12 +1,12 @@
 /** The command line of the bench. Starts nothing. */
 import { parseArgs } from 'node:util'
 import type { GeneratorName } from './load/order.ts'
-import { parsePeer } from './servers/peers.ts'
-import type { Server } from './servers/server.ts'
+import { peerKinds } from './servers/peer-kinds.ts'
+import { type Peer, parsePeer } from './servers/peers.ts'
 import { workloads } from './workloads.ts'
 
 export interface BenchOptions {
-  command: 'work' | 'scale' | 'postgres' | 'console' | 'page' | 'help'
+  command: 'work' | 'scale' | 'postgres' | 'peers' | 'console' | 'page' | 'help'
   /** Measure only what it costs to keep shards on another server. */
   far: boolean
   rounds: number
@@ -19,7 +19,7 @@ export interface BenchOptions {
   json: string | undefined
   /** Where the page and its charts are written. */
   docs: string | undefined
-  peers: readonly Server[]
+  peers: readonly Peer[]
   /** A checkout of the version before, built: it is measured beside this one. */
   against: string | undefined
   generator: GeneratorName
@@ -42,12 +42,19 @@ export const engineName = 'engine'
 export const postgresWorkloads = ['put-4k', 'get-4k', 'head-4k', 'list'] as const
 const measuredOverPostgres = [...postgresWorkloads, heldName, engineName]
 
-export const usage = `npm run bench -- [far | scale | postgres | console | page] [flags]
+/** What `peers` measures. */
+export const peerWorkloads = [
+  ...['put-4k', 'get-4k', 'head-4k', 'put-64k', 'get-64k', 'range-64k', 'put-1m', 'get-1m', 'put-64m', 'get-64m'],
+  ...['list', 'list-delimiter'],
+] as const
+
+export const usage = `npm run bench -- [far | scale | postgres | peers | console | page] [flags]
 
   (nothing)           every workload, in rounds that alternate between the server and what it is held against
   far                 PUT and GET through a server that keeps its shards on another one, over a server with a directory
   scale               many objects: rate by decile, listings, start after kill -9, memory, disk, reclaim
   postgres            metadata in PostgreSQL beside LMDB: one gateway, three, and two held to 0.3 core each
+  peers               the servers that --peer names beside this one, one process and two workers, and how often each syncs
   console             the console in Chromium: the first view, and a list of many keys that scrolls
   page                writes the page from the results that --docs kept
 
@@ -60,7 +67,9 @@ export const usage = `npm run bench -- [far | scale | postgres | console | page]
                       PUTs of 64 MiB take up to 30 GB for each server while they are measured
   --json FILE         keeps the results
   --docs [PATH]       keeps the results in PATH/benchmarks (docs/benchmarks) and writes PATH/benchmarks.md
-  --peer NAME=URL,KEY,SECRET   another server of S3 on the same work; may be repeated. Its bucket holdfast-bench is made and left
+  --peer KIND=PROGRAM another server of S3 on the same work, started by its program in its durable mode; may be repeated.
+                      KIND is ${peerKinds.map(({ name }) => name).join(', ')}
+  --peer NAME=URL,KEY,SECRET   one that runs already. Its bucket holdfast-bench is made and left
   --against PATH      a checkout of the version before, built there: both alternate, and a table shows the ratios of the rounds
   --generator NAME    own, or wrk for the work that it can do (own): they should find the same
   --objects N         objects of scale and console (1,000,000)
@@ -79,9 +88,11 @@ export function parseOptions(words: readonly string[]): BenchOptions {
     throw new UsageError(`'${command}' is nothing that the bench does`)
   }
   const only = values.only?.split(',') ?? (far ? farWork : [])
-  const known: readonly string[] = command === 'postgres' ? measuredOverPostgres : measured
+  const known = knownTo(command)
   const unknown = only.filter((name) => !known.includes(name))
   if (unknown.length > 0) throw new UsageError(`--only knows ${known.join(', ')}; not ${unknown.join(', ')}`)
+  const peers = (values.peer ?? []).map(parsePeer)
+  if (command === 'peers' && peers.length === 0) throw new UsageError('peers expects --peer')
   return {
     command,
     far,
@@ -93,13 +104,18 @@ export function parseOptions(words: readonly string[]): BenchOptions {
     json: values.json,
     docs: values.docs,
     against: values.against,
-    peers: (values.peer ?? []).map(parsePeer),
+    peers,
     generator: generatorNamed(values.generator),
     objects: number('--objects', values.objects, quick ? 4_000 : 1_000_000, 2_000, 1_000_000_000),
   }
 }
 
-const commands: readonly BenchOptions['command'][] = ['work', 'scale', 'postgres', 'console', 'page', 'help']
+function knownTo(command: BenchOptions['command']): readonly string[] {
+  if (command === 'postgres') return measuredOverPostgres
+  return command === 'peers' ? peerWorkloads : measured
+}
+
+const commands: readonly BenchOptions['command'][] = ['work', 'scale', 'postgres', 'peers', 'console', 'page', 'help']
 
 function isCommand(text: string): text is BenchOptions['command'] {
   return commands.some((command) => command === text)

@@ -107,6 +107,28 @@ export interface PostgresResults extends Omit<BenchResults, 'decisions' | 'start
   engine: EngineCosts[]
 }
 
+/** Calls that sync, of one kind. */
+export interface SyncCount {
+  call: string
+  aRequest: number
+}
+
+/** What is known of a server that is measured beside ours. */
+export interface PeerFacts {
+  name: string
+  version: string
+  /** For durability, in its own words. */
+  asked: string
+  /** Where that is written down. Absent: nobody asked. */
+  source: string | undefined
+  /** Absent: not counted. */
+  syncs: SyncCount[] | undefined
+}
+
+export interface PeersResults extends Omit<BenchResults, 'decisions' | 'starts'> {
+  facts: PeerFacts[]
+}
+
 export interface ScalePage {
   name: string
   /** Server CPU of one page. */

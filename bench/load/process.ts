@@ -1,10 +1,10 @@
 /** The process that makes load: takes orders over its channel, one at a time, and answers what it measured. */
 import { type Usage, usageOf, watchResident } from '../process-tree.ts'
 import { closedLoop } from './closed-loop.ts'
-import { Connection } from './connection.ts'
+import { createBucket } from './create-bucket.ts'
 import { uploadInParts } from './multipart.ts'
 import type { Endpoint, GeneratorName, Load, Order, Reply, RunResult } from './order.ts'
-import { fillRequests, RequestMaker, runSet, standingSet, workRequests } from './requests.ts'
+import { fillRequests, runSet, standingSet, workRequests } from './requests.ts'
 import { slowClients } from './slow-clients.ts'
 import { checkAnswer } from './sound-answer.ts'
 import { canWrkDo, wrkLoad } from './wrk.ts'
@@ -82,7 +82,7 @@ async function measured(order: Order, generator: GeneratorName, makeLoad: () => 
 /** The bucket, and what the work reads or deletes. */
 async function layOut(order: Order): Promise<void> {
   const { endpoint, workload, numbers } = order
-  await createBucket(endpoint)
+  await ensureBucket(endpoint)
   if (workload.objects === 0 || numbers !== undefined) return
   const set = workload.kind === 'delete' ? runSet(workload, order.run) : standingSet(workload)
   const name = `${addressOf(endpoint)}/${set}`
@@ -94,24 +94,11 @@ async function layOut(order: Order): Promise<void> {
   filled.set(name, workload.objects)
 }
 
-async function createBucket(endpoint: Endpoint): Promise<void> {
+async function ensureBucket(endpoint: Endpoint): Promise<void> {
   const name = addressOf(endpoint)
   if (buckets.has(name)) return
-  const connection = await Connection.open(endpoint.host, endpoint.port)
-  try {
-    const { status, text } = await connection.ask(new RequestMaker(endpoint, []).createBucket())
-    // A peer may have it from a run before.
-    if (status !== 200 && status !== 409) throw new Error(`CreateBucket was answered ${status}: ${text}`)
-    if (endpoint.encrypts) await encryptByDefault(endpoint, connection)
-  } finally {
-    connection.close()
-  }
+  await createBucket(endpoint)
   buckets.add(name)
-}
-
-async function encryptByDefault(endpoint: Endpoint, connection: Connection): Promise<void> {
-  const { status, text } = await connection.ask(new RequestMaker(endpoint, []).encryptByDefault())
-  if (status !== 200) throw new Error(`PutBucketEncryption was answered ${status}: ${text}`)
 }
 
 function addressOf({ host, port, bucket }: Endpoint): string {

@@ -1,8 +1,7 @@
 /** Starts two servers: one keeps its shards in a bucket of the other. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Connection } from '../load/connection.ts'
-import { RequestMaker } from '../load/requests.ts'
+import { createBucket } from '../load/create-bucket.ts'
 import { startHoldfast } from './holdfast.ts'
 import type { Server } from './server.ts'
 
@@ -14,9 +13,7 @@ export async function startFarHoldfast(name: string, directory: string): Promise
   try {
     const { host, port } = far.endpoint
     const endpoint = `http://${host}:${port}`
-    const connection = await Connection.open(host, port)
-    await connection.ask(new RequestMaker({ ...far.endpoint, bucket }, []).createBucket())
-    connection.close()
+    await createBucket({ ...far.endpoint, bucket })
     const config = join(directory, 'bench.toml')
     const store = `[stores.far]\ntype = "s3"\nendpoint = "${endpoint}"\nbucket = "${bucket}"\n`
     const location = '[locations.far]\nscheme = "replica"\ncopies = 1\nstores = ["far"]\n'

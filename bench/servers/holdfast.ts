@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Server, startChild } from './server.ts'
+import { cleanEnvironment, type Server, startChild } from './server.ts'
 
 const execFile = promisify(execFileOf)
 
@@ -14,11 +14,9 @@ const ownCommand = fileURLToPath(new URL('../../joined/main.js', import.meta.url
 const accessKeyId = 'bench'
 const secretAccessKey = randomBytes(16).toString('hex')
 
-/** Settings of whoever runs the bench stay outside. */
 function environment(): NodeJS.ProcessEnv {
-  const others = Object.entries(process.env).filter(([name]) => !/^(HOLDFAST|AWS|MINIO)_/.test(name))
   return {
-    ...Object.fromEntries(others),
+    ...cleanEnvironment(),
     HOLDFAST_ACCESS_KEY_ID: accessKeyId,
     HOLDFAST_SECRET_ACCESS_KEY: secretAccessKey,
     // For the server that keeps its shards, where that is another.

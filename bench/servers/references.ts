@@ -1,18 +1,15 @@
 /** Starts what the server is held against in the same run: bare node:http, nginx with sendfile, MD5 alone, a log alone. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { setTimeout as passes } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Endpoint } from '../load/order.ts'
 import { keyOf, standingSet } from '../load/requests.ts'
 import type { DecisionCosts, EngineCosts, StartCosts } from '../results.ts'
 import type { Workload } from '../workloads.ts'
-import { type Server, startChild } from './server.ts'
+import { cleanEnvironment, freePorts, type Server, startChild, startSilentChild } from './server.ts'
 
 const bucket = 'bench'
-const startSecondsMax = 10
 
 const script = (name: string): string => fileURLToPath(new URL(`../references/${name}.js`, import.meta.url))
 
@@ -58,13 +55,15 @@ export async function startNginx(directory: string, workload: Workload): Promise
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, body)
   }
-  const port = await freePort()
+  const [port = 0] = await freePorts(1)
   const configuration = join(directory, 'nginx.conf')
   writeFileSync(configuration, nginxConfiguration(directory, port))
-  // It says nothing when it is ready: a shell says the first line, and becomes it.
-  const start = 'echo starting; exec nginx -p "$1" -c "$2" -e "$1/error.log"'
-  const child = await startChild('sh', ['-c', start, 'nginx', directory, configuration])
-  await untilAnswering(port)
+  const log = join(directory, 'error.log')
+  const words = ['-p', directory, '-c', configuration, '-e', log]
+  const child = await startSilentChild('nginx', words, cleanEnvironment(), log, async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/`)
+    await answer.arrayBuffer()
+  })
   return { name: 'nginx', endpoint: plainEndpoint(port), pid: child.pid, close: () => child.stop() }
 }
 
@@ -95,27 +94,6 @@ function nginxConfiguration(directory: string, port: number): string {
     '}',
     '',
   ].join('\n')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-}
-
-async function untilAnswering(port: number): Promise<void> {
-  for (let tries = 0; tries < startSecondsMax * 20; tries++) {
-    const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
-    await answer?.arrayBuffer()
-    if (answer !== undefined) return
-    await passes(50)
-  }
-  throw new Error('nginx does not answer')
 }
 
 /** Bytes a second. */

@@ -3,14 +3,26 @@ import { parseOptions, UsageError } from '../../bench/options.ts'
 import { PeerError } from '../../bench/servers/peers.ts'
 
 describe('the command line of the bench', () => {
-  it('names a peer by its address and key', () => {
-    const { peers } = parseOptions(['--peer', 'other=http://10.0.0.1:9000,key,se,cr=et'])
-    expect(peers).toMatchObject([
-      { name: 'other', endpoint: { host: '10.0.0.1', port: 9000, accessKeyId: 'key', secretAccessKey: 'se,cr=et' } },
-    ])
+  it('names a peer by its address and key', async () => {
+    const [peer] = parseOptions(['--peer', 'other=http://10.0.0.1:9000,key,se,cr=et']).peers
+    expect(await peer?.start('')).toMatchObject({
+      name: 'other',
+      endpoint: { host: '10.0.0.1', port: 9000, accessKeyId: 'key', secretAccessKey: 'se,cr=et' },
+    })
   })
 
-  it.each([['nothing'], ['a=https://x,key,secret'], ['a=http://x,key'], ['a=x,key,secret']])(
+  it('names a peer by its kind and program', () => {
+    const { command, peers } = parseOptions(['peers', '--peer', 'garage=/opt/a=b/garage'])
+    expect(command).toBe('peers')
+    expect(peers).toMatchObject([{ name: 'Garage', program: { kind: { name: 'garage' }, path: '/opt/a=b/garage' } }])
+  })
+
+  it('measures peers by work of its own, and not without any', () => {
+    expect(() => parseOptions(['peers'])).toThrow(UsageError)
+    expect(() => parseOptions(['peers', '--peer', 'garage=/garage', '--only', 'multipart'])).toThrow(UsageError)
+  })
+
+  it.each([['nothing'], ['a=https://x,key,secret'], ['a=http://x,key'], ['a=x,key,secret'], ['ceph=/usr/bin/radosgw']])(
     'refuses the peer %s',
     (peer) => {
       expect(() => parseOptions(['--peer', peer])).toThrow(PeerError)

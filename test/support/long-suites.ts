@@ -3,6 +3,7 @@
 /** Paths below `test/`. What each shows in bad hours, a quicker suite shows in good ones; CONTRIBUTING.md says when a suite belongs here. */
 export const longSuites: readonly string[] = [
   'bench/console.test.ts',
+  'bench/peers.test.ts',
   'bench/postgres.test.ts',
   'bench/smoke.test.ts',
   'cli/damaged-metadata.test.ts',
