@@ -35,10 +35,13 @@ export function unsent({ proves = [], ask }: Row): string[] {
   ])
   return proves.filter((what) => {
     const [, place, name = ''] = parameter(what) ?? []
-    if (place === 'element') return !body.includes(`<${name.split('/').at(-1)}`)
+    if (place === 'element') return !body.includes(written(name.split('/').at(-1) ?? ''))
     return ['query', 'header', 'vendor', 'form'].includes(place ?? '') && !sent.has(what)
   })
 }
+
+/** As a document has an element, or an attribute. */
+const written = (name: string): string => (name.startsWith('@') ? ` ${name.slice(1)}=` : `<${name}`)
 
 /** The rows of the table that say what a row expects. An answer may also say what no row is about: its type, or that it is an error. */
 function answered(operation: string, { headers = {}, vendor = {}, xml = {}, body = '' }: Row): string[] {

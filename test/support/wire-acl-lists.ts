@@ -120,6 +120,7 @@ export function listRows({ key = '', given, call }: AclTarget): Row[] {
     ...inHeaders.map(
       ([vendor, grants]): Row => ({
         it: `keeps ${JSON.stringify(vendor)} where there are lists`,
+        proves: Object.keys(vendor).map((name) => `vendor:${name}`),
         ...accepted,
         ask: put({ vendor }),
         afterwards: holds(grants),

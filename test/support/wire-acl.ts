@@ -21,6 +21,22 @@ export const ownersPolicy = {
   },
 }
 
+/** The answer to a read where `public-read` was set. */
+export const publicPolicy = {
+  AccessControlPolicy: {
+    ...ownersPolicy.AccessControlPolicy,
+    AccessControlList: {
+      Grant: [
+        ownersPolicy.AccessControlPolicy.AccessControlList.Grant,
+        {
+          Grantee: { 'xsi:type': 'Group', URI: 'http://acs.amazonaws.com/groups/global/AllUsers' },
+          Permission: 'READ',
+        },
+      ],
+    },
+  },
+}
+
 const sdkOwner = { ID: 'main', DisplayName: 'Main' }
 const sdkGrant: Grant = { Grantee: { ...sdkOwner, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }
 /** As the AWS SDK reads it. */
@@ -39,6 +55,8 @@ export const policy = (grants: string, owner = '<Owner><ID>main</ID></Owner>') =
 /** As a grantee. */
 export const owners = user('main')
 const ownersGrant = grant(owners)
+/** The policy of a new bucket and of what is in it, as a document. */
+export const wholePolicy = policy(ownersGrant)
 
 export const putOwnership = (value: string): DocumentAsk =>
   putDocument(
@@ -61,27 +79,36 @@ export async function grantsOf(wire: Wire, ask: Partial<Ask> = {}): Promise<stri
   })
 }
 
-const unsupported: readonly [what: string, document: string][] = [
-  ['a right for another account beside the owner', policy(ownersGrant + grant(user('other'), 'READ'))],
-  ['a right for everyone', policy(ownersGrant + grant(everyone, 'READ'))],
-  ['a right by electronic mail', policy(ownersGrant + grant(byEmail, 'READ'))],
-  ['less than all rights for the owner', policy(grant(user('main'), 'READ'))],
+const inGrant = (name: string): string => `element:AccessControlPolicy/AccessControlList/Grant/${name}`
+
+/** With what a refusal shows to be looked at. */
+type RefusedPolicy = readonly [what: string, document: string, ...proves: string[]]
+
+const unsupported: readonly RefusedPolicy[] = [
+  [
+    'a right for another account beside the owner',
+    policy(ownersGrant + grant(user('other'), 'READ')),
+    inGrant('Grantee/ID'),
+  ],
+  ['a right for everyone', policy(ownersGrant + grant(everyone, 'READ')), inGrant('Grantee/URI')],
+  ['a right by electronic mail', policy(ownersGrant + grant(byEmail, 'READ')), inGrant('Grantee/EmailAddress')],
+  ['less than all rights for the owner', policy(grant(user('main'), 'READ')), inGrant('Permission')],
   ['no rights at all', policy('')],
-  ['another owner', policy(ownersGrant, '<Owner><ID>other</ID></Owner>')],
+  ['another owner', policy(ownersGrant, '<Owner><ID>other</ID></Owner>'), 'element:AccessControlPolicy/Owner/ID'],
   [
     'another owner whose name is that of the first',
     policy(ownersGrant, '<Owner><ID>other</ID><DisplayName>Main</DisplayName></Owner>'),
   ],
 ]
 
-const malformed: readonly [what: string, document: string][] = [
+const malformed: readonly RefusedPolicy[] = [
   ['without an owner', policy(ownersGrant, '')],
   ['without the id of the owner', policy(ownersGrant, '<Owner><DisplayName>Main</DisplayName></Owner>')],
   ['without a list', '<AccessControlPolicy><Owner><ID>main</ID></Owner></AccessControlPolicy>'],
   ['with a right that is none', policy(grant(user('main'), 'EVERYTHING'))],
   ['with a grant of nothing', policy(`<Grant>${user('main')}</Grant>`)],
   ['with a grant to nobody', policy('<Grant><Permission>FULL_CONTROL</Permission></Grant>')],
-  ['with a grantee of an unknown type', policy(grant(user('main', 'Robot')))],
+  ['with a grantee of an unknown type', policy(grant(user('main', 'Robot'))), inGrant('Grantee/@xsi:type')],
   ['with a group that is named like a user', policy(grant(user('main', 'Group')))],
   ['with a grantee of no name', policy(grant(`<Grantee ${xsi} xsi:type="CanonicalUser"/>`))],
   [
@@ -113,9 +140,15 @@ export function putAclRows({ key = '', given, call }: AclTarget): Row[] {
   const accepted = { ...prepared, status: 200, vendor: {}, body: '', afterwards: unchanged }
   const kept = { ...prepared, afterwards: unchanged }
   const notSupported = { ...kept, ...refusal('AccessControlListNotSupported', {}) }
-  const whole = put(policy(ownersGrant))
+  const whole = put(wholePolicy)
   return [
-    { it: 'accepts private', ...accepted, ask: headed({ acl: 'private' }), sdk: call({ ACL: 'private' }) },
+    {
+      it: 'accepts private',
+      proves: ['vendor:acl'],
+      ...accepted,
+      ask: headed({ acl: 'private' }),
+      sdk: call({ ACL: 'private' }),
+    },
     { it: 'accepts bucket-owner-full-control', ...accepted, ask: headed({ acl: 'bucket-owner-full-control' }) },
     { it: 'accepts the policy that holds', ...accepted, ask: whole, sdk: call({ AccessControlPolicy: sdkPolicy }) },
     {
@@ -130,8 +163,15 @@ export function putAclRows({ key = '', given, call }: AclTarget): Row[] {
     },
     {
       it: 'accepts a policy that calls the owner by another name, as the id decides',
+      proves: ['element:AccessControlPolicy/Owner/DisplayName'],
       ...accepted,
       ask: put(policy(ownersGrant, '<Owner><ID>main</ID><DisplayName>me</DisplayName></Owner>')),
+    },
+    {
+      it: 'accepts a grant that calls the owner by another name',
+      proves: [inGrant('Grantee/DisplayName')],
+      ...accepted,
+      ask: put(policy(grant(owners.replace('</Grantee>', '<DisplayName>me</DisplayName></Grantee>')))),
     },
     {
       it: 'refuses public-read',
@@ -152,11 +192,17 @@ export function putAclRows({ key = '', given, call }: AclTarget): Row[] {
       (name): Row => ({ it: `refuses ${name}`, ...notSupported, ask: headed({ [name]: 'id=main' }) }),
     ),
     ...unsupported.map(
-      ([what, document]): Row => ({ it: `refuses a policy with ${what}`, ...notSupported, ask: put(document) }),
+      ([what, document, ...proves]): Row => ({
+        it: `refuses a policy with ${what}`,
+        proves,
+        ...notSupported,
+        ask: put(document),
+      }),
     ),
     ...malformed.map(
-      ([what, document]): Row => ({
+      ([what, document, ...proves]): Row => ({
         it: `refuses a policy ${what}`,
+        proves,
         ...kept,
         ...refusal('MalformedACLError', {}),
         ask: put(document),

@@ -6,10 +6,12 @@ import {
 } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { everyone, grant, grantsOf, ownedBy, owners, policy, putOwnership } from '../support/wire-acl.ts'
+import { md5Base64 } from '../support/wire-checksums.ts'
 import type { Ask, Wire } from '../support/wire-client.ts'
 import { documentRows, putDocument } from '../support/wire-documents.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
+import { otherKey } from '../support/wire-server.ts'
 import { ownerRows } from '../support/wire-versions.ts'
 import { readXml } from '../support/wire-xml.ts'
 
@@ -26,6 +28,10 @@ const holds =
   async (wire: Wire): Promise<void> =>
     expect(readXml((await wire.must(get)).body).value).toEqual({ Rule: { ObjectOwnership } })
 
+const openToWriters = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:PutObject', Resource: 'arn:aws:s3:::wire/*' }],
+})
 const putAcl = (grants: string) => putDocument({ acl: '' }, policy(grants))
 
 wireTests('PutBucketOwnershipControls', [
@@ -67,6 +73,26 @@ wireTests('PutBucketOwnershipControls', [
     ask: put(rule('BucketOwnerEnforced')),
     afterwards: holds('ObjectWriter'),
   },
+  ...(
+    [
+      ['BucketOwnerEnforced', 'main'],
+      ['ObjectWriter', 'other'],
+    ] as const
+  ).map(
+    ([ownership, owner]): Row => ({
+      it: `gives what another account writes to ${owner} under ${ownership}`,
+      proves: ['element:OwnershipControls/Rule/ObjectOwnership'],
+      status: 200,
+      given: async (wire) => void (await wire.must({ method: 'PUT', query: { policy: '' }, body: openToWriters })),
+      ask: put(rule(ownership)),
+      afterwards: async (wire) => {
+        const headers = { 'Content-MD5': md5Base64('x') }
+        await wire.must({ method: 'PUT', key: 'a', body: 'x', signedBy: otherKey, headers })
+        const page = (await wire.must({ method: 'GET' })).body.toString()
+        expect(/<Owner><ID>(\w+)</.exec(page)?.[1]).toBe(owner)
+      },
+    }),
+  ),
   ...['', '<Rule/>', rule('Nobody'), rule('ObjectWriter') + rule('ObjectWriter')].map(
     (document): Row => ({
       it: `refuses as malformed: ${document}`,

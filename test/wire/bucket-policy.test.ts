@@ -69,6 +69,31 @@ wireTests('PutBucketPolicy', [
     sdk: sdk(PutBucketPolicyCommand, { Bucket, Policy: `${document(open)}\n` }),
   },
   {
+    it: 'opens what it allows to everybody, and nothing else',
+    proves: ['data:body'],
+    status: 204,
+    given: under(deny('s3:GetObject', 'arn:aws:s3:::wire/public/*')),
+    ask: put(document(open)),
+    afterwards: async (wire) => {
+      const statusOf = async (key: string) => (await wire.ask(read(key, { unsigned: true }))).status
+      expect([await statusOf('public/a'), await statusOf('private')]).toEqual([200, 403])
+    },
+  },
+  {
+    it: 'takes the word that the sender may lock itself out',
+    proves: ['vendor:confirm-remove-self-bucket-access'],
+    status: 204,
+    ask: { ...put(document(open)), vendor: { 'confirm-remove-self-bucket-access': 'true' } },
+    afterwards: hasPolicy(document(open)),
+  },
+  {
+    it: 'refuses a word that is neither yes nor no',
+    status: 400,
+    code: 'InvalidArgument',
+    ask: { ...put(document(open)), vendor: { 'confirm-remove-self-bucket-access': 'perhaps' } },
+    afterwards: hasNone,
+  },
+  {
     it: 'replaces another',
     status: 204,
     given: under(open),

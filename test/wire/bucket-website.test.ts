@@ -6,7 +6,15 @@ import type { Wire } from '../support/wire-client.ts'
 import { documentRows, putDocument } from '../support/wire-documents.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
-import { errorDocument, indexDocument, putWebsite, routingRules } from '../support/wire-sites.ts'
+import {
+  errorDocument,
+  indexDocument,
+  openToAll,
+  putPages,
+  putWebsite,
+  routingRules,
+  visit,
+} from '../support/wire-sites.ts'
 import { ownerRows } from '../support/wire-versions.ts'
 
 const Bucket = 'wire'
@@ -15,6 +23,8 @@ const remove = { method: 'DELETE', query: { website: '' } } as const
 
 const rule =
   '<Condition><HttpErrorCodeReturnedEquals>404</HttpErrorCodeReturnedEquals><KeyPrefixEquals>old/</KeyPrefixEquals></Condition><Redirect><HostName>a.test</HostName><HttpRedirectCode>302</HttpRedirectCode><Protocol>https</Protocol><ReplaceKeyPrefixWith>new/</ReplaceKeyPrefixWith></Redirect>'
+const replaceRule =
+  '<Condition><KeyPrefixEquals>a</KeyPrefixEquals></Condition><Redirect><ReplaceKeyWith>b.html</ReplaceKeyWith></Redirect>'
 const full = indexDocument + errorDocument + routingRules(rule)
 const fullOfSdk = {
   IndexDocument: { Suffix: 'index.html' },
@@ -32,7 +42,22 @@ const fullOfSdk = {
   ],
 }
 const all = '<RedirectAllRequestsTo><HostName>a.test</HostName></RedirectAllRequestsTo>'
+const allByTls = '<RedirectAllRequestsTo><HostName>a.test</HostName><Protocol>https</Protocol></RedirectAllRequestsTo>'
 const redirect = '<Redirect><HostName>a.test</HostName></Redirect>'
+
+/** Where a visitor is sent. */
+const goesTo = async (wire: Wire, target: string): Promise<string> =>
+  `${(await visit(wire, target)).headers.get('location')}`.replace(`:${wire.port}`, '')
+const shows = (target: string, page: string) => async (wire: Wire) =>
+  expect((await visit(wire, target)).body.toString()).toBe(`this is ${page}`)
+const pages =
+  (...keys: string[]) =>
+  async (wire: Wire): Promise<void> => {
+    await openToAll(wire)
+    await putPages(wire, ...keys)
+  }
+const ofRule = (...names: string[]): string[] =>
+  names.map((name) => `element:WebsiteConfiguration/RoutingRules/RoutingRule/${name}`)
 
 const given = async (wire: Wire): Promise<void> => {
   await wire.must(putWebsite(indexDocument))
@@ -105,6 +130,57 @@ wireTests('PutBucketWebsite', [
     afterwards: isStill(all),
   },
   {
+    it: 'answers a folder with its index document',
+    proves: ['element:WebsiteConfiguration/IndexDocument/Suffix'],
+    status: 200,
+    given: pages('index.html'),
+    ask: putWebsite(indexDocument),
+    afterwards: shows('/', 'index.html'),
+  },
+  {
+    it: 'answers what is missing with its error document',
+    proves: ['element:WebsiteConfiguration/ErrorDocument/Key'],
+    status: 200,
+    given: pages('error.html'),
+    ask: putWebsite(indexDocument + errorDocument),
+    afterwards: shows('/missing', 'error.html'),
+  },
+  {
+    it: 'sends all visitors elsewhere',
+    proves: ['HostName', 'Protocol'].map((name) => `element:WebsiteConfiguration/RedirectAllRequestsTo/${name}`),
+    status: 200,
+    ask: putWebsite(allByTls),
+    afterwards: async (wire) => expect(await goesTo(wire, '/x')).toBe('https://a.test/x'),
+  },
+  {
+    it: 'sends visitors elsewhere by a rule with all its parts',
+    proves: ofRule(
+      ...['HttpErrorCodeReturnedEquals', 'KeyPrefixEquals'].map((name) => `Condition/${name}`),
+      ...['HostName', 'HttpRedirectCode', 'Protocol', 'ReplaceKeyPrefixWith'].map((name) => `Redirect/${name}`),
+    ),
+    status: 200,
+    given: openToAll,
+    ask: putWebsite(full),
+    afterwards: async (wire) => {
+      expect([await goesTo(wire, '/old/x'), (await visit(wire, '/old/x')).status]).toEqual([
+        'https://a.test/new/x',
+        302,
+      ])
+      expect((await visit(wire, '/elsewhere')).status).toBe(404)
+    },
+  },
+  {
+    it: 'sends visitors to one key by a rule',
+    proves: ofRule('Redirect/ReplaceKeyWith'),
+    status: 200,
+    given: openToAll,
+    ask: putWebsite(indexDocument + routingRules(replaceRule)),
+    afterwards: async (wire) => {
+      expect(await goesTo(wire, '/a.html')).toBe('http://wire.site.test/b.html')
+      expect((await visit(wire, '/elsewhere')).status).toBe(404)
+    },
+  },
+  {
     it: 'takes 50 rules',
     status: 200,
     ask: putWebsite(indexDocument + routingRules(...Array.from({ length: 50 }, () => redirect))),
@@ -148,7 +224,35 @@ wireTests('GetBucketWebsite', [
     },
     ask: get,
     vendor: {},
+    xml: {
+      WebsiteConfiguration: {
+        IndexDocument: { Suffix: 'index.html' },
+        ErrorDocument: { Key: 'error.html' },
+        RoutingRules: { RoutingRule: fullOfSdk.RoutingRules[0] },
+      },
+    },
     sdk: sdk(GetBucketWebsiteCommand, { Bucket }, fullOfSdk),
+  },
+  {
+    it: 'shows a rule that replaces the key',
+    status: 200,
+    given: async (wire) => void (await wire.must(putWebsite(indexDocument + routingRules(replaceRule)))),
+    ask: get,
+    xml: {
+      WebsiteConfiguration: {
+        IndexDocument: { Suffix: 'index.html' },
+        RoutingRules: {
+          RoutingRule: { Condition: { KeyPrefixEquals: 'a' }, Redirect: { ReplaceKeyWith: 'b.html' } },
+        },
+      },
+    },
+  },
+  {
+    it: 'shows where all visitors are sent',
+    status: 200,
+    given: async (wire) => void (await wire.must(putWebsite(allByTls))),
+    ask: get,
+    xml: { WebsiteConfiguration: { RedirectAllRequestsTo: { HostName: 'a.test', Protocol: 'https' } } },
   },
   ...ownerRows(get, { given }),
 ])

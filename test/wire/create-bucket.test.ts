@@ -1,6 +1,7 @@
 /** CreateBucket over the wire. What is wrong with names and documents is in bad-input. */
 import { CreateBucketCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
+import { grantsOf } from '../support/wire-acl.ts'
 import type { Ask, Reply, Wire } from '../support/wire-client.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
@@ -229,7 +230,7 @@ const rows: Row[] = [
   ...(['BucketOwnerPreferred', 'ObjectWriter'] as const).map(
     (ownership): Row => ({
       it: `makes a bucket with access control lists: ${ownership}, and a list of its own`,
-      proves: ['vendor:object-ownership'],
+      proves: ['vendor:object-ownership', 'vendor:acl'],
       ...made,
       ask: { method: 'PUT', vendor: { 'object-ownership': ownership, acl: 'public-read' } },
       afterwards: async (wire) => {
@@ -251,6 +252,21 @@ const rows: Row[] = [
       ).toEqual(['other', 'main'])
     },
   },
+  ...Object.entries({
+    'grant-full-control': 'FULL_CONTROL',
+    'grant-read': 'READ',
+    'grant-read-acp': 'READ_ACP',
+    'grant-write': 'WRITE',
+    'grant-write-acp': 'WRITE_ACP',
+  }).map(
+    ([name, permission]): Row => ({
+      it: `grants another account ${permission} by ${name}`,
+      proves: [`vendor:${name}`],
+      ...made,
+      ask: { method: 'PUT', vendor: { 'object-ownership': 'ObjectWriter', [name]: 'id=other' } },
+      afterwards: async (wire) => expect(await grantsOf(wire)).toEqual([`other ${permission}`]),
+    }),
+  ),
   {
     it: 'takes the global namespace, which every bucket is in',
     proves: ['vendor:bucket-namespace'],

@@ -1,7 +1,15 @@
 /** PutObjectAcl and GetObjectAcl over the wire. */
 import { GetObjectAclCommand, PutObjectAclCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import { type AclTarget, grantsOf, ownersPolicy, putAclRows, putOwnership, sdkPolicy } from '../support/wire-acl.ts'
+import {
+  type AclTarget,
+  grantsOf,
+  ownersPolicy,
+  publicPolicy,
+  putAclRows,
+  putOwnership,
+  sdkPolicy,
+} from '../support/wire-acl.ts'
 import { listRows } from '../support/wire-acl-lists.ts'
 import type { Ask, Wire } from '../support/wire-client.ts'
 import { type Row, wireTests } from '../support/wire-rows.ts'
@@ -23,7 +31,13 @@ function versionRows(ask: Ask): Row[] {
   const all = { status: 200, given: history, afterwards: leaves('v2*', 'v1', 'null') }
   return [
     { it: 'names the current version', ...all, ask, vendor: { 'version-id': '{{v2}}' } },
-    { it: 'takes another version', ...all, ask: of(ask, '{{v1}}'), vendor: { 'version-id': '{{v1}}' } },
+    {
+      it: 'takes another version',
+      proves: ['query:versionId'],
+      ...all,
+      ask: of(ask, '{{v1}}'),
+      vendor: { 'version-id': '{{v1}}' },
+    },
     { it: 'takes the null version', ...all, ask: of(ask, 'null'), vendor: { 'version-id': 'null' } },
     ...missingVersionRows(ask, enabled),
   ]
@@ -67,6 +81,17 @@ wireTests('GetObjectAcl', [
     vendor: {},
     xml: ownersPolicy,
     sdk: sdk(GetObjectAclCommand, input, sdkPolicy),
+  },
+  {
+    it: 'answers a group by its URI, and nobody by mail',
+    proves: ['answer element:AccessControlPolicy/AccessControlList/Grant/Grantee/EmailAddress'],
+    status: 200,
+    given: async (wire) => {
+      await wire.must(putOwnership('ObjectWriter'))
+      await wire.must({ method: 'PUT', key, body: 'x', vendor: { acl: 'public-read' } })
+    },
+    ask: get,
+    xml: publicPolicy,
   },
   {
     it: 'answers the same of a version',

@@ -1,6 +1,6 @@
 /** PostObject over the wire: what a form says of its object, and how it is answered. Who may send one, and forms that are none: form-post.test.ts. */
 import { expect } from 'vitest'
-import { md5Base64, md5Hex } from '../support/wire-checksums.ts'
+import { algorithms, md5Base64, md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
 import type { Ask, Wire } from '../support/wire-client.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { otherKey } from '../support/wire-server.ts'
@@ -26,6 +26,9 @@ const answers =
 const isNotThere = async (wire: Wire): Promise<void> => {
   expect((await wire.ask({ method: 'HEAD', key: 'a' })).status).toBe(404)
 }
+/** The object's URL, by whatever name the bucket is addressed. */
+const urlOf = ({ style, port }: Wire, path: string): string =>
+  style.hosting === 'path' ? `http://127.0.0.1:${port}/wire/${path}` : `http://wire.localhost:${port}/${path}`
 const old = async (wire: Wire): Promise<void> => {
   await wire.must({ method: 'PUT', key: 'a', body: 'old', vendor: { 'meta-age': 'old', tagging: 'age=old' } })
 }
@@ -201,6 +204,67 @@ const rows: Row[] = [
       given: old,
       ask: ranged(bytes, min, max),
       afterwards: answers(code === undefined ? 'x'.repeat(bytes) : 'old'),
+    }
+  }),
+  ...['200', '204', '302'].map(
+    (asked): Row => ({
+      it: `answers without a document where the form asks for ${asked}`,
+      proves: ['form:success_action_status', 'answer header:Location'],
+      status: asked === '200' ? 200 : 204,
+      headers: { ETag: etag },
+      body: '',
+      ask: post({ success_action_status: asked, key: 'a b/c' }),
+      afterwards: async (wire, { headers }) => expect(headers.get('location')).toBe(urlOf(wire, 'a%20b/c')),
+    }),
+  ),
+  {
+    it: 'answers with a document where the form asks for 201',
+    status: 201,
+    headers: { ETag: etag, Location: expect.stringMatching(/\/a%20b\/c$/) },
+    ask: post({ success_action_status: '201', key: 'a b/c' }),
+    xml: {
+      PostResponse: {
+        Location: expect.stringMatching(/\/a%20b\/c$/),
+        Bucket: 'wire',
+        Key: 'a b/c',
+        ETag: etag,
+      },
+    },
+  },
+  ...['success_action_redirect', 'redirect'].flatMap((name) => [
+    ...(
+      [
+        ['https://example.com/done', 'https://example.com/done?'],
+        ['http://example.com/?a=1', 'http://example.com/?a=1&'],
+      ] as const
+    ).map(
+      ([url, leads]): Row => ({
+        it: `sends the browser to the ${name} ${url}, which is told of the object`,
+        proves: [`form:${name}`],
+        status: 303,
+        headers: { Location: `${leads}bucket=wire&key=a+b%2Fc&etag=%22${md5Hex(text)}%22` },
+        body: '',
+        ask: post({ [name]: url, key: 'a b/c' }),
+      }),
+    ),
+    ...['', 'done.html', 'javascript:alert(1)'].map(
+      (url): Row => ({
+        it: `takes the ${name} ${JSON.stringify(url)} for none`,
+        ...stored,
+        body: '',
+        ask: post({ [name]: url }),
+        afterwards: async (wire, { headers }) => expect(headers.get('location')).toBe(urlOf(wire, 'a')),
+      }),
+    ),
+  ]),
+  ...algorithms.map((algorithm): Row => {
+    const name = `checksum-${algorithm.toLowerCase()}`
+    const value = referenceChecksum(algorithm, text)
+    return {
+      it: `answers the ${algorithm} that came`,
+      ...stored,
+      ask: post({}, { vendor: { [name]: value } }),
+      vendor: { [name]: value, 'checksum-type': 'FULL_OBJECT' },
     }
   }),
   {

@@ -5,6 +5,7 @@ import {
   PutPublicAccessBlockCommand,
 } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
+import { putOwnership } from '../support/wire-acl.ts'
 import { md5Base64 } from '../support/wire-checksums.ts'
 import type { Ask, Wire } from '../support/wire-client.ts'
 import { refusal, wireTests } from '../support/wire-rows.ts'
@@ -37,6 +38,36 @@ const holds =
 const all = blockOf(...names)
 const blockAll = async (wire: Wire): Promise<void> => void (await wire.must(put(all)))
 
+const policy = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::wire/open' }],
+})
+const putPolicy: Ask = { method: 'PUT', query: { policy: '' }, body: policy }
+const putList: Ask = { method: 'PUT', key: 'open', query: { acl: '' }, vendor: { acl: 'public-read' } }
+
+const statusUnsigned = async (wire: Wire): Promise<number> =>
+  (await wire.ask({ method: 'GET', key: 'open', unsigned: true })).status
+/** An object that everybody may read by what is asked. */
+const opened =
+  (...asks: Ask[]) =>
+  async (wire: Wire): Promise<void> => {
+    await wire.must({ method: 'PUT', key: 'open', body: 'open' })
+    await wire.must(putOwnership('ObjectWriter'))
+    for (const ask of asks) await wire.must(ask)
+    expect(await statusUnsigned(wire)).toBe(asks.length === 0 ? 403 : 200)
+  }
+const isClosed = async (wire: Wire): Promise<void> => expect(await statusUnsigned(wire)).toBe(403)
+const isRefused = (ask: Ask) => async (wire: Wire) => {
+  const { status, body } = await wire.ask(ask)
+  expect([status, body.toString()]).toEqual([403, expect.stringContaining('<Code>AccessDenied</Code>')])
+}
+const effects = {
+  BlockPublicAcls: { given: opened(), afterwards: isRefused(putList) },
+  IgnorePublicAcls: { given: opened(putList), afterwards: isClosed },
+  BlockPublicPolicy: { given: opened(), afterwards: isRefused(putPolicy) },
+  RestrictPublicBuckets: { given: opened(putPolicy), afterwards: isClosed },
+}
+
 wireTests('PutPublicAccessBlock', [
   {
     it: 'blocks all',
@@ -51,6 +82,13 @@ wireTests('PutPublicAccessBlock', [
     given: blockAll,
     ask: put({ [name]: true }),
     afterwards: holds(blockOf(name)),
+  })),
+  ...names.map((name) => ({
+    it: `blocks by ${name} alone`,
+    proves: [`element:PublicAccessBlockConfiguration/${name}`],
+    status: 200,
+    ...effects[name],
+    ask: put({ [name]: true }),
   })),
   { it: 'takes nothing for no block', status: 200, ask: put({}), afterwards: holds(blockOf()) },
   {

@@ -1,12 +1,12 @@
 /** Proofs of what vouches for a body: Content-MD5, the checksums, and the name of the one that an SDK means to send. */
 import { expect } from 'vitest'
 import { operationRows } from '../table-rows.ts'
+import { wholePolicy } from '../wire-acl.ts'
 import { nothingChanged } from '../wire-asks.ts'
 import { type Algorithm, algorithms, md5Base64, referenceChecksum } from '../wire-checksums.ts'
 import type { Ask, Wire } from '../wire-client.ts'
 import { withDocument } from '../wire-elements.ts'
 import { ofEach, type Proof, refuses, validAsk } from './proof.ts'
-import { ownersPolicy } from './unconfigured.ts'
 
 /** Its checksums are of the object, not of the document that it sends. */
 const ofObjects = ['CompleteMultipartUpload']
@@ -17,7 +17,7 @@ async function vouchable(wire: Wire, operation: string) {
   // A canned list takes the place of a policy.
   const { acl: _, ...vendor } = ask.vendor ?? {}
   const root = operationRows.find(({ name }) => name === operation)?.requestBody ?? ''
-  const body = String(ask.body ?? (root === 'AccessControlPolicy' ? ownersPolicy : `<${root}/>`))
+  const body = String(ask.body ?? (root === 'AccessControlPolicy' ? wholePolicy : `<${root}/>`))
   return { ...rest, body, ask: withDocument({ ...ask, vendor }, body) }
 }
 

@@ -4,7 +4,7 @@ import { md5Base64, md5Hex } from '../wire-checksums.ts'
 import { type Ask, type Reply, signAsk, type Wire } from '../wire-client.ts'
 import { requestBytes, sendRaw } from '../wire-raw.ts'
 import { beginUpload, completeDocument, putPart, textIn } from '../wire-uploads.ts'
-import { enabled, hoursFromNow, putVersion, vault } from '../wire-versions.ts'
+import { hoursFromNow, putVersion, vault } from '../wire-versions.ts'
 import { effect, ofEach, type Proof, refuses, texts, vendorOf } from './proof.ts'
 
 const writtenText = 'written'
@@ -108,13 +108,6 @@ const acl = ofWrites('request vendor:acl', async (wire, operation) => {
     await written(wire, operation, { vendor: { acl: canned } })
   const reply = await writing(operation)(wire, { vendor: { acl: 'public-read' } })
   expect([reply.status, textIn(reply, 'Code')]).toEqual([400, 'AccessControlListNotSupported'])
-})
-
-const bucketAcl = effect('CreateBucket', ['request vendor:acl'], async (wire) => {
-  const made = (canned: string): Ask => ({ method: 'PUT', bucket: `made-${canned}`, vendor: { acl: canned } })
-  for (const canned of ['private', 'bucket-owner-full-control']) await wire.must(made(canned))
-  await refuses(wire, made('public-read'), 400, 'InvalidBucketAclWithObjectOwnership')
-  await refuses(wire, { method: 'GET', bucket: 'made-public-read' }, 404, 'NoSuchBucket')
 })
 
 const storageClass = ofWrites('request vendor:storage-class', async (wire, operation) => {
@@ -229,28 +222,14 @@ const conditions: Proof[] = [
   ),
 ]
 
-/** Under versions every write answers the version that it made. */
-const versionIds = ['PutObject', 'PostObject'].map((operation) =>
-  effect(operation, ['answer vendor:version-id', 'answer header:ETag'], async (wire) => {
-    await enabled(wire)
-    const reply = await writing(operation)(wire, {})
-    expect(reply.headers.get('etag')).toBe(`"${md5Hex(writtenText)}"`)
-    const versionId = vendorOf(wire, reply, 'version-id') ?? ''
-    await putVersion(wire, 'a', 'later')
-    expect((await wire.must({ method: 'GET', key: 'a', query: { versionId } })).body.toString()).toBe(writtenText)
-  }),
-)
-
 export const writeProofs: readonly Proof[] = [
   ...described,
   ...metadata,
   ...tagging,
   ...acl,
-  bucketAcl,
   ...storageClass,
   ...redirect,
   ...locks,
   ...bodies,
   ...conditions,
-  ...versionIds,
 ]
