@@ -12,18 +12,21 @@ interface WebAssemblyHost {
 }
 declare const WebAssembly: WebAssemblyHost
 
-/** A number as LEB128 bytes. Constants are `signed`, which takes one bit more. */
-function leb128(value: number, signed: boolean): number[] {
+/** A number of up to 32 bits as LEB128 bytes. */
+function unsigned(value: number): number[] {
   const bytes: number[] = []
   let rest = value
-  while (rest >= (signed ? 0x40 : 0x80)) {
-    bytes.push((rest & 0x7f) | 0x80)
-    rest >>>= 7
-  }
+  for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80)
   return [...bytes, rest]
 }
 
-const unsigned = (value: number): number[] => leb128(value, false)
+/** The same of a constant, whose last byte ends with its sign. */
+function signed(value: number): number[] {
+  const bytes: number[] = []
+  let rest = value | 0
+  for (; rest < -0x40 || rest >= 0x40; rest >>= 7) bytes.push((rest & 0x7f) | 0x80)
+  return [...bytes, rest & 0x7f]
+}
 
 const valueTypes = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const
 type ValueType = keyof typeof valueTypes
@@ -42,20 +45,25 @@ const end = 0x0b
 /** A vector instruction: its number follows a prefix. */
 const simd = (number: number): Code => [0xfd, ...unsigned(number)]
 
-/** Constants are not negative. Loads and stores promise no alignment. */
+/** Constants have up to 32 bits. Loads and stores promise no alignment. */
 export const op = {
   localGet: (index: number): Code => [0x20, ...unsigned(index)],
   localSet: (index: number): Code => [0x21, ...unsigned(index)],
-  i32Const: (value: number): Code => [0x41, ...leb128(value, true)],
-  i64Const: (value: number): Code => [0x42, ...leb128(value, true)],
+  i32Const: (value: number): Code => [0x41, ...signed(value)],
+  i64Const: (value: number): Code => [0x42, ...signed(value)],
   i32Load: (offset: number): Code => [0x28, 0, ...unsigned(offset)],
   i64Load: (offset: number): Code => [0x29, 0, ...unsigned(offset)],
+  i32Store: (offset: number): Code => [0x36, 0, ...unsigned(offset)],
   i64Load8U: (offset: number): Code => [0x31, 0, ...unsigned(offset)],
+  i32Eqz: [0x45],
   i32Eq: [0x46],
   i32LtU: [0x49],
   i32Add: [0x6a],
   i32Sub: [0x6b],
   i32And: [0x71],
+  i32Or: [0x72],
+  i32Xor: [0x73],
+  i32Rotl: [0x77],
   i64Eqz: [0x50],
   i64Ne: [0x52],
   i64And: [0x83],
@@ -66,9 +74,17 @@ export const op = {
   v128Load: (offset: number): Code => [...simd(0x00), 0, ...unsigned(offset)],
   v128Store: (offset: number): Code => [...simd(0x0b), 0, ...unsigned(offset)],
   i8x16Splat: simd(0x0f),
+  i32x4Splat: simd(0x11),
+  i32x4Add: simd(0xae),
+  i32x4Shl: simd(0xab),
+  i32x4ShrU: simd(0xad),
   i8x16ShrU: simd(0x6d),
+  v128Not: simd(0x4d),
   v128And: simd(0x4e),
+  v128Or: simd(0x50),
   v128Xor: simd(0x51),
+  /** Picks 16 bytes of two vectors by number: those of the second begin with 16. */
+  i8x16Shuffle: (bytes: readonly number[]): Code => [...simd(0x0d), ...bytes],
   /** Picks bytes of a vector of 16 by the 16 indexes of another; an index out of range gives zero. */
   i8x16Swizzle: simd(0x0e),
   /** The same, but the machine decides what an index out of range gives. Not every engine supports it. */

@@ -1,5 +1,6 @@
 /** The heavy work on the bytes of one large body, chunk by chunk, in place: digests of the plaintext, sealing, opening. Pure; knows no threads. */
 import { type ChecksumAlgorithm, createDigest, type Digest, digestsReady } from '../checksums/checksums.ts'
+import { LaneMd5 } from '../checksums/md5-lanes.ts'
 import { plainBytes, SegmentDamaged, sealedBytes, segmentOpener, segmentSealer } from '../encryption/segments.ts'
 
 /** What to do with a body. It can be sent to a thread. */
@@ -23,6 +24,13 @@ export interface Piece {
 /** The work on one chunk: the first `bytes` of `memory` become the result, somewhere in `memory`. */
 type ChunkWork = (memory: Buffer, bytes: number) => Piece
 
+/** The next chunk of a body: the first `bytes` of `memory`. */
+export interface Chunk {
+  work: ByteWork
+  memory: Buffer
+  bytes: number
+}
+
 export class ByteWork {
   readonly #digests: readonly Digest[]
   readonly #cipher: ChunkWork
@@ -32,10 +40,26 @@ export class ByteWork {
     return digestsReady(digests)
   }
 
-  /** Throws when `ready` was not awaited. */
-  constructor({ digests, cipher }: WorkOrder) {
-    this.#digests = digests.map(createDigest)
+  /**
+   * Throws when `ready` was not awaited. `company`: its chunks will be given to `digestTogether` with those of other bodies. Alone, its MD5 is faster without what
+   * makes that possible.
+   */
+  constructor({ digests, cipher }: WorkOrder, { company = false } = {}) {
+    const md5 = company ? LaneMd5.open : () => undefined
+    this.#digests = digests.map((algorithm) => (algorithm === 'MD5' ? md5() : undefined) ?? createDigest(algorithm))
     this.#cipher = cipherWork(cipher)
+  }
+
+  /** Takes the next chunk of each of several bodies into its digests. Call `convert` for each after it. */
+  static digestTogether(chunks: readonly Chunk[]): void {
+    const plain = chunks.map(({ work, memory, bytes }) => ({ work, bytes: memory.subarray(0, bytes) }))
+    LaneMd5.updateTogether(
+      plain.flatMap(({ work, bytes }) =>
+        work.#digests.flatMap((md5) => (md5 instanceof LaneMd5 ? { md5, bytes } : [])),
+      ),
+    )
+    for (const { work, bytes } of plain)
+      for (const digest of work.#digests) if (!(digest instanceof LaneMd5)) digest.update(bytes)
   }
 
   /**
@@ -43,7 +67,12 @@ export class ByteWork {
    * needs room for the bytes that it adds. After it throws `SegmentDamaged`, nothing can follow.
    */
   work(memory: Buffer, bytes: number): Piece {
-    for (const digest of this.#digests) digest.update(memory.subarray(0, bytes))
+    ByteWork.digestTogether([{ work: this, memory, bytes }])
+    return this.convert(memory, bytes)
+  }
+
+  /** The part of `work` that follows the digests. */
+  convert(memory: Buffer, bytes: number): Piece {
     return this.#cipher(memory, bytes)
   }
 

@@ -1,4 +1,4 @@
-/** The messages between threads and their owner. Answers come in the order of the requests that have one. */
+/** The messages between threads and their owner. The answers to a session come in the order of its requests that have one. */
 import type { Piece, WorkOrder } from './byte-work.ts'
 
 export type ToThread =
@@ -9,9 +9,11 @@ export type ToThread =
   | { kind: 'digest'; session: number }
   | { kind: 'end'; session: number }
 
-export type FromThread =
+export type Answer =
   | { kind: 'piece'; piece: Piece }
   | { kind: 'digests'; digests: Uint8Array[] }
   /** An error that callers must recognise keeps its kind. For any other error, only the text is sent. */
   | { kind: 'damaged'; segment: number }
   | { kind: 'failed'; message: string }
+
+export type FromThread = Answer & { session: number }

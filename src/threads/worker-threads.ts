@@ -2,11 +2,12 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { lanes } from '../checksums/md5-kernel.ts'
 import { ChunkPool } from '../chunk-pool.ts'
 import { SegmentDamaged } from '../encryption/segments.ts'
 import { limits } from '../limits.ts'
 import type { Piece, WorkOrder } from './byte-work.ts'
-import type { FromThread, ToThread } from './messages.ts'
+import type { Answer, FromThread, ToThread } from './messages.ts'
 import { noThreads, type Threads, type WorkSession } from './threads.ts'
 
 /** Threads run the compiled thread.ts, even when this file runs from source. */
@@ -26,20 +27,27 @@ export function workerThreads(count: number, idleMs: number = limits.threadIdleM
   const threads = new Set<Thread>()
   let closed = false
 
-  /** The thread with the fewest sessions, or a new one if all are busy and more are allowed. */
-  const leastLoaded = (): Thread => {
-    let least: Thread | undefined
-    for (const thread of threads) if (least === undefined || thread.sessions < least.sessions) least = thread
-    if (least !== undefined && (least.sessions === 0 || threads.size === count)) return least
+  const added = (): Thread => {
     const fresh = new Thread(idleMs, () => threads.delete(fresh))
     threads.add(fresh)
     return fresh
+  }
+  /** The thread with the fewest sessions, or a new one if all are busy and more are allowed. */
+  const leastLoaded = (): Thread => {
+    const [least] = [...threads].sort((a, b) => a.sessions - b.sessions)
+    return least !== undefined && (least.sessions === 0 || threads.size === count) ? least : added()
+  }
+  /** For MD5s, which cost less in company: the busiest thread, until it has enough that some of them nearly always wait together. */
+  const mostLoaded = (): Thread => {
+    const [most] = [...threads].filter(({ sessions }) => sessions < companyMax).sort((a, b) => b.sessions - a.sessions)
+    return most ?? leastLoaded()
   }
   return {
     chunks: new ChunkPool(limits.workChunkBytes),
     begin(order) {
       if (closed) throw new Error('the threads are closed')
-      return leastLoaded().begin(order)
+      const thread = order.cipher === undefined && order.digests.includes('MD5') ? mostLoaded() : leastLoaded()
+      return thread.begin(order)
     },
     async close() {
       closed = true
@@ -48,8 +56,10 @@ export function workerThreads(count: number, idleMs: number = limits.threadIdleM
   }
 }
 
+const companyMax = 2 * lanes
+
 interface Asked {
-  resolve(answer: FromThread): void
+  resolve(answer: Answer): void
   reject(error: Error): void
 }
 
@@ -57,8 +67,8 @@ class Thread {
   /** Open sessions. */
   sessions = 0
   readonly #worker: Worker
-  /** Requests without an answer, in the order in which answers come. */
-  readonly #asked: Asked[] = []
+  /** Requests without an answer, by session, in the order in which answers come. */
+  readonly #asked = new Map<number, Asked[]>()
   readonly #idleMs: number
   readonly #onEnd: () => void
   #idle: NodeJS.Timeout | undefined
@@ -74,9 +84,9 @@ class Thread {
     const fail = (error: Error): void => {
       this.#failure ??= error
       onEnd()
-      for (const { reject } of this.#asked.splice(0)) reject(this.#failure)
+      for (const asked of this.#asked.values()) for (const { reject } of asked.splice(0)) reject(this.#failure)
     }
-    worker.on('message', (answer: FromThread) => this.#asked.shift()?.resolve(answer))
+    worker.on('message', (answer: FromThread) => this.#asked.get(answer.session)?.shift()?.resolve(answer))
     worker.on('error', fail)
     worker.on('exit', () => fail(new Error('the thread that worked on the data has ended')))
     worker.unref()
@@ -86,6 +96,7 @@ class Thread {
     const session = ++this.#lastSession
     if (this.sessions++ === 0) this.#becomeBusy()
     this.#tell({ kind: 'begin', session, order: ownKey(order) })
+    this.#asked.set(session, [])
     let ended = false
     return {
       work: (memory, bytes) => this.#work(session, memory, bytes),
@@ -94,6 +105,7 @@ class Thread {
         if (ended) return
         ended = true
         this.#tell({ kind: 'end', session })
+        this.#asked.delete(session)
         if (--this.sessions === 0) this.#becomeIdle()
       },
     }
@@ -130,12 +142,14 @@ class Thread {
     return answer.digests.map((digest) => Buffer.from(digest))
   }
 
-  #ask(message: ToThread): Promise<FromThread> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+  #ask(message: ToThread): Promise<Answer> {
+    const asked = this.#asked.get(message.session)
+    if (this.#failure !== undefined || asked === undefined)
+      return Promise.reject(this.#failure ?? new Error('the session is over'))
     return new Promise((resolve, reject) => {
       // A message that can't be sent throws, so it is not recorded as waiting for an answer.
       this.#tell(message)
-      this.#asked.push({ resolve, reject })
+      asked.push({ resolve, reject })
     })
   }
 
@@ -145,7 +159,7 @@ class Thread {
   }
 }
 
-function errorOf(answer: FromThread): Error {
+function errorOf(answer: Answer): Error {
   if (answer.kind === 'damaged') return new SegmentDamaged(answer.segment)
   return new Error(answer.kind === 'failed' ? answer.message : `a thread answered with ${answer.kind}`)
 }

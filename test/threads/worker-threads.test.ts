@@ -26,6 +26,7 @@ function shared(bytes: Buffer, room = bytes.length): Buffer {
 }
 
 const md5Order: WorkOrder = { digests: ['MD5'] }
+const sha256Order: WorkOrder = { digests: ['SHA256'] }
 const openOrder = (size: number): WorkOrder => ({
   digests: [],
   cipher: { kind: 'open', key, size, range: { start: 0, end: size } },
@@ -75,6 +76,56 @@ test.each([
   )
 })
 
+test('bodies with an MD5 share a thread, as many as it takes, and others find one that has nothing to do', async () => {
+  const started: Worker[] = []
+  const count = (worker: Worker): void => void started.push(worker)
+  process.on('worker', count)
+  try {
+    const { begin } = opened(workerThreads(3))
+    const threadsAfter = async (order: WorkOrder, sessions: number): Promise<number> => {
+      for (let i = 0; i < sessions; i++) begin(order)
+      // Threads are announced in the next tick.
+      await new Promise(setImmediate)
+      return started.length
+    }
+    expect(await threadsAfter(md5Order, 8)).toBe(1)
+    expect(await threadsAfter(sha256Order, 1)).toBe(2)
+    expect(await threadsAfter(md5Order, 7)).toBe(2)
+    expect(await threadsAfter(md5Order, 1)).toBe(3)
+    expect(await threadsAfter(md5Order, 9)).toBe(3)
+  } finally {
+    process.off('worker', count)
+  }
+})
+
+test('pieces of many bodies, as they come, some of them slowly, each get the digests of their own', async () => {
+  const { begin } = opened(workerThreads(1))
+  const order: WorkOrder = { digests: ['MD5', 'CRC32'] }
+  // Some pieces are less than a block of MD5, and some bodies end in the middle of one.
+  const sizes = [1, 63, 64, 65, 1_000, 70_000, 131_072, 300_001, 5]
+  const bodies = Array.from({ length: 11 }, (_, seed) =>
+    sizes.slice(seed % 4).map((size, i) => patternBytes(seed * 100 + i, size)),
+  )
+  const digests = await Promise.all(
+    bodies.map(async (pieces, at) => {
+      const session = begin(order)
+      for (const piece of pieces) {
+        const worked = session.work(shared(piece), piece.length)
+        if (at % 3 === 0) await worked
+      }
+      const digests = await session.digest()
+      session.end()
+      return digests.map((digest) => digest.toString('hex'))
+    }),
+  )
+  expect(digests).toEqual(
+    bodies.map((pieces) => {
+      const whole = Buffer.concat(pieces)
+      return [md5(whole), referenceDigest('CRC32', whole).toString('hex')]
+    }),
+  )
+})
+
 test('seals in the memory that it is given', async () => {
   const plain = patternBytes(1, plainBytes + 5)
   const session = opened(workerThreads(1)).begin({ digests: [], cipher: { kind: 'seal', key, size: plain.length } })
@@ -90,6 +141,7 @@ test('damage arrives as SegmentDamaged, ends its session and leaves others alone
   const damaged = Buffer.from(sealed).fill(0, 70_000, 70_001)
   const other = begin(md5Order)
   const session = begin(openOrder(size))
+  void other.work(shared(Buffer.alloc(0)), 0)
   await expect(session.work(shared(damaged), damaged.length)).rejects.toThrow(new SegmentDamaged(1))
   await expect(session.work(shared(sealed), sealed.length)).rejects.toThrow('the session is over')
   session.end()
@@ -100,8 +152,8 @@ test('when a thread dies its sessions reject, and the next body has a fresh one'
   const { begin } = opened(workerThreads(1))
   const sessions = [begin(md5Order), begin(md5Order)]
   const bytes = Buffer.from('dead')
-  // No thread survives an order without digests.
-  begin(JSON.parse('{}'))
+  // No thread survives an order of a digest without name.
+  begin(JSON.parse('{ "digests": [null] }'))
   for (const session of sessions) await expect(session.work(shared(bytes), bytes.length)).rejects.toThrow()
   for (const session of sessions) session.end()
   expect(await md5Of(begin(md5Order), Buffer.from('fresh'))).toBe(md5(Buffer.from('fresh')))
@@ -117,8 +169,9 @@ test('threads that have nothing to do for a while end, those that have something
   process.on('worker', count)
   try {
     const { begin } = opened(workerThreads(2, 20))
-    const [busy, idle] = [begin(md5Order), begin(md5Order)]
-    expect(await md5Of(idle, Buffer.from('idle'))).toBe(md5(Buffer.from('idle')))
+    const [busy, idle] = [begin(md5Order), begin(sha256Order)]
+    await idle.digest()
+    idle.end()
     expect(started).toHaveLength(2)
     await once(started[1] ?? process, 'exit')
     expect(ended).toEqual([started[1]])

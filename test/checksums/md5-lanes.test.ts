@@ -1,0 +1,67 @@
+/** MD5s that are computed together, against those of the runtime. */
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { lanes, md5Kernel, trustedKernel } from '../../src/checksums/md5-kernel.ts'
+import { LaneMd5 } from '../../src/checksums/md5-lanes.ts'
+import { known } from '../../src/known.ts'
+import { patternBytes } from '../support/seeded.ts'
+
+const reference = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex')
+const opened = (): LaneMd5 => known(LaneMd5.open())
+
+const sizes = fc.oneof(
+  fc.constantFrom(0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 65_535, 65_536, 65_537, 131_072),
+  fc.integer({ min: 0, max: 200_000 }),
+)
+
+describe('MD5s together', () => {
+  it('are those of the messages, however their pieces come together', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(sizes, { maxLength: 5 }), { minLength: 1, maxLength: 9 }), (messages) => {
+        const begun = messages.map((pieces, seed) => {
+          const bytes = pieces.map((size, i) => patternBytes(seed * 31 + i, size))
+          return { md5: opened(), left: [...bytes], whole: Buffer.concat(bytes) }
+        })
+        while (begun.some(({ left }) => left.length > 0)) {
+          const turn = begun.flatMap(({ md5, left }) => {
+            const bytes = left.shift()
+            return bytes === undefined ? [] : [{ md5, bytes }]
+          })
+          LaneMd5.updateTogether(turn)
+        }
+        for (const { md5, whole } of begun) expect(md5.digest().toString('hex')).toBe(reference(whole))
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('count more bits than a number of 32 bits holds', () => {
+    const piece = patternBytes(1, 64 * 1024 * 1024)
+    const [md5, other] = [opened(), createHash('md5')]
+    for (let i = 0; i < 9; i++) {
+      md5.update(piece)
+      other.update(piece)
+    }
+    expect(md5.digest().toString('hex')).toBe(other.digest('hex'))
+  })
+
+  it("are not computed by what computes one wrongly, in any lane, or can't at all", () => {
+    const kernel = known(md5Kernel())
+    expect(trustedKernel(() => kernel)).toBe(kernel)
+    for (let wrong = 0; wrong < lanes; wrong++) {
+      const broken = trustedKernel(() => ({
+        take(states, inputs, blocks) {
+          kernel.take(states, inputs, blocks)
+          const state = states[wrong]
+          if (states.length === lanes && state !== undefined) state[3] = known(state[3]) ^ 1
+        },
+      }))
+      expect(broken).toBeUndefined()
+    }
+    const unable = (): never => {
+      throw new Error('no such instruction')
+    }
+    expect(trustedKernel(unable)).toBeUndefined()
+  })
+})
