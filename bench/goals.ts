@@ -32,11 +32,25 @@ const workGoals: readonly Goal<BenchResults>[] = [
   { title: 'HEAD over bare node:http', least: 0.6, measure: (all) => rateOver(all, 'head-4k', 'node-http') },
   {
     title: 'PUT 4 KiB, durable, over bare node:http PUT',
-    least: 0.2,
+    least: 0.22,
     measure: (all) => rateOver(all, 'put-4k', 'node-http'),
   },
+  { title: 'GET of a key that is not there over HEAD', least: 1.05, measure: missingOverHead },
   { title: 'PUT 4 KiB: p99 over p50', most: 6, measure: (all) => tailOf(all, 'put-4k') },
   { title: 'LIST of 1,000: server CPU a page', most: 2.2, unit: 'ms', measure: (all) => cpuMs(all, 'list') },
+  { title: 'PUT 64 KiB: server CPU', most: 0.3, unit: 'ms', measure: (all) => cpuMs(all, 'put-64k') },
+  { title: 'PUT 1 MiB: server CPU', most: 2.8, unit: 'ms', measure: (all) => cpuMs(all, 'put-1m') },
+  { title: 'PUT 1 MiB x 8 over MD5 of one core', least: 0.75, measure: (all) => bytesOverMd5(all, 'put-1m') },
+  {
+    title: 'GET 1 MiB x 8, verified, over nginx sendfile',
+    least: 0.85,
+    measure: (all) => rateOver(all, 'get-1m', 'nginx'),
+  },
+  {
+    title: 'GET of 64 KiB out of 64 MiB, verified, over nginx sendfile',
+    least: 0.45,
+    measure: (all) => rateOver(all, 'range-64k', 'nginx'),
+  },
   { title: 'PUT 64 MiB x 8 over MD5 of one core', least: 0.8, measure: (all) => bytesOverMd5(all, 'put-64m') },
   {
     title: 'GET 64 MiB x 8, verified, over nginx sendfile',
@@ -80,7 +94,10 @@ const workGoals: readonly Goal<BenchResults>[] = [
   { title: 'two workers: HEAD over one', least: 1.5, measure: (all) => twoWorkers(all, 'head-4k') },
   { title: 'two workers: LIST over one', least: 1.6, measure: (all) => twoWorkers(all, 'list') },
   { title: 'two workers: GET 4 KiB over one', least: 1.15, measure: (all) => twoWorkers(all, 'get-4k') },
-  { title: 'two workers: PUT 4 KiB over one', least: 1, measure: (all) => twoWorkers(all, 'put-4k') },
+  { title: 'two workers: PUT 4 KiB over one', least: 1.15, measure: (all) => twoWorkers(all, 'put-4k') },
+  { title: 'two workers: PUT 4 KiB, server CPU over one', most: 1.1, measure: (all) => twoWorkersCpu(all, 'put-4k') },
+  { title: 'two workers: PUT 1 MiB over one', least: 1.15, measure: (all) => twoWorkers(all, 'put-1m') },
+  { title: 'two workers: PUT 1 MiB, server CPU over one', most: 1.1, measure: (all) => twoWorkersCpu(all, 'put-1m') },
 ]
 
 const scaleGoals: readonly Goal<ScaleResults>[] = [
@@ -156,6 +173,18 @@ function rateOver(all: BenchResults, name: string, reference: string): number | 
 
 function twoWorkers(all: BenchResults, name: string): number | undefined {
   return ratioOf(measurementOf(all, name, serverNames.two), measurementOf(all, name, serverNames.one))
+}
+
+function twoWorkersCpu(all: BenchResults, name: string): number | undefined {
+  const [one, two] = [serverNames.one, serverNames.two].map((server) =>
+    measurementOf(all, name, server)?.rounds.flatMap(({ serverCpuUs }) => serverCpuUs ?? []),
+  )
+  return one === undefined || two === undefined ? undefined : median(pairedRatios(two, one))
+}
+
+function missingOverHead(all: BenchResults): number | undefined {
+  const [missing, head] = ['missing', 'head-4k'].map((name) => measurementOf(all, name, serverNames.one))
+  return ratioOf(missing, head)
 }
 
 function encrypted(all: BenchResults, name: string): number | undefined {

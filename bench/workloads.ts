@@ -8,6 +8,7 @@ export type WorkKind =
   | 'put'
   | 'get'
   | 'head'
+  | 'missing'
   | 'delete'
   | 'range'
   | 'list'
@@ -29,6 +30,8 @@ export interface Workload {
   objectBytes: number
   /** What one request moves, when rates are shown in bytes. */
   movedBytes?: number
+  /** Of a page of a listing; absent: 1,000. */
+  pageKeys?: number
   connections: number
   /** That lie there before. `delete` removes a fresh set of this size in each round. */
   objects: number
@@ -69,11 +72,12 @@ export const workloads: readonly Workload[] = [
   },
   { ...small, name: 'get-4k', title: 'GET 4 KiB', kind: 'get', references: ['node-http', 'nginx'], twoWorkers: true },
   { ...small, name: 'head-4k', title: 'HEAD', kind: 'head', references: ['node-http', 'nginx'], twoWorkers: true },
+  { ...small, name: 'missing', title: 'GET of a key that is not there', kind: 'missing', chart: undefined },
   { ...small, name: 'delete-4k', title: 'DELETE', kind: 'delete', objects: 20_000, references: ['node-http'] },
   { ...small, name: 'mixed-4k', title: '70 % GET, 30 % PUT, 4 KiB', kind: 'mixed', references: ['node-http'] },
   sized('put-64k', 'PUT 64 KiB', 'put', 64 * KiB, 0, ['node-http']),
   sized('get-64k', 'GET 64 KiB', 'get', 64 * KiB, 1_000, ['node-http', 'nginx']),
-  sized('put-1m', 'PUT 1 MiB', 'put', MiB, 0, ['node-http']),
+  { ...sized('put-1m', 'PUT 1 MiB', 'put', MiB, 0, ['node-http', 'md5']), twoWorkers: true },
   sized('get-1m', 'GET 1 MiB', 'get', MiB, 200, ['node-http', 'nginx']),
   { ...sized('put-64m', 'PUT 64 MiB', 'put', 64 * MiB, 0, ['node-http', 'md5']), encrypted: true },
   { ...sized('get-64m', 'GET 64 MiB', 'get', 64 * MiB, 16, ['node-http', 'nginx']), encrypted: true },
@@ -90,6 +94,7 @@ export const workloads: readonly Workload[] = [
   { ...listing, name: 'list', title: 'LIST 1,000, first page', kind: 'list', twoWorkers: true },
   { ...listing, name: 'list-deep', title: 'LIST 1,000, from the middle', kind: 'list-deep' },
   { ...listing, name: 'list-delimiter', title: 'LIST 1,000 common prefixes', kind: 'list-delimiter' },
+  { ...listing, name: 'list-delimiter-100', title: 'LIST 100 common prefixes', kind: 'list-delimiter', pageKeys: 100 },
   {
     ...usual,
     name: 'slow-clients',

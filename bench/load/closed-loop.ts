@@ -15,7 +15,7 @@ export interface LoopOptions {
   seconds: number
 }
 
-/** Rejects with the first answer that is no success. */
+/** Rejects with the first answer that is not as it must be. */
 export async function closedLoop(options: LoopOptions): Promise<Load> {
   const { host, port, portsBeside = [], seconds, prepared } = options
   const ports = [port, ...portsBeside]
@@ -29,7 +29,9 @@ export async function closedLoop(options: LoopOptions): Promise<Load> {
     const cpuBefore = process.cpuUsage()
     const beganMs = performance.now()
     const next = takeTurns(prepared, beganMs + seconds * 1000)
-    await Promise.all(connections.map((connection) => keepBusy(connection, next, latencies)))
+    await Promise.all(
+      connections.map((connection) => keepBusy(connection, next, { latencies, status: prepared.status })),
+    )
     const elapsedMs = performance.now() - beganMs
     const cpu = process.cpuUsage(cpuBefore)
     return summary(latencies, elapsedMs, cpu.user + cpu.system)
@@ -57,7 +59,11 @@ function takeTurns({ requests, cyclic }: PreparedRequests, endMs: number): () =>
   }
 }
 
-function keepBusy(connection: Connection, next: () => PreparedRequest | undefined, latencies: number[]): Promise<void> {
+function keepBusy(
+  connection: Connection,
+  next: () => PreparedRequest | undefined,
+  { latencies, status: wanted }: { latencies: number[]; status: number | undefined },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentMs = 0
     let request = next()
@@ -69,7 +75,7 @@ function keepBusy(connection: Connection, next: () => PreparedRequest | undefine
       }
     }
     const onAnswer = ({ status, text }: Answer): void => {
-      if (status >= 300) {
+      if (wanted === undefined ? status >= 300 : status !== wanted) {
         const sent = request === undefined ? 'a request' : requestLine(request)
         reject(new Error(`${sent} was answered ${status}: ${text.slice(0, 500)}`))
         return

@@ -18,6 +18,8 @@ export function requestLine({ head }: PreparedRequest): string {
 
 export interface PreparedRequests {
   requests: PreparedRequest[]
+  /** What every answer must have; absent: any that says success. */
+  status?: number
   /** Whether the same requests may be sent again: they change nothing. Otherwise the run ends when they are used up. */
   cyclic: boolean
 }
@@ -28,6 +30,7 @@ const hashedBytesMax = 64 * KiB
 const smallRequestsASecond = 40_000
 const writtenBytesMax = 4 * 1024 ** 3
 const prefixes = 1_000
+export const pageKeysMax = 1_000
 
 /** The `number`th key of a set. Sets of up to 1,000 times as many keys have the same 1,000 common prefixes. */
 export function keyOf(set: string, number: number): string {
@@ -39,6 +42,9 @@ export function keyOf(set: string, number: number): string {
 export function standingSet({ objectBytes }: Workload): string {
   return `${objectBytes}/standing`
 }
+
+/** What nobody writes. */
+const absentSet = 'absent'
 
 /** What a run writes, or deletes. */
 export function runSet({ objectBytes }: Workload, run: string): string {
@@ -134,11 +140,11 @@ export class RequestMaker {
   }
 }
 
-const pageQueries: Partial<Record<WorkKind, (set: string) => string>> = {
-  list: (set) => `list-type=2&max-keys=1000&prefix=${encodeURIComponent(`${set}/`)}`,
-  'list-deep': (set) =>
-    `list-type=2&max-keys=1000&prefix=${encodeURIComponent(`${set}/`)}&start-after=${encodeURIComponent(`${set}/500/`)}`,
-  'list-delimiter': (set) => `delimiter=%2F&list-type=2&max-keys=1000&prefix=${encodeURIComponent(`${set}/`)}`,
+const pageQueries: Partial<Record<WorkKind, (set: string, keys: number) => string>> = {
+  list: (set, keys) => `list-type=2&max-keys=${keys}&prefix=${encodeURIComponent(`${set}/`)}`,
+  'list-deep': (set, keys) =>
+    `list-type=2&max-keys=${keys}&prefix=${encodeURIComponent(`${set}/`)}&start-after=${encodeURIComponent(`${set}/500/`)}`,
+  'list-delimiter': (set, keys) => `delimiter=%2F&list-type=2&max-keys=${keys}&prefix=${encodeURIComponent(`${set}/`)}`,
 }
 
 /** A set to be written before a run. */
@@ -164,6 +170,8 @@ export function workRequests(order: Order): PreparedRequests {
       return { requests: numbered((number) => maker.read('GET', standing, number)), cyclic: true }
     case 'head':
       return { requests: numbered((number) => maker.read('HEAD', standing, number)), cyclic: true }
+    case 'missing':
+      return { requests: numbered((number) => maker.read('GET', absentSet, number)), cyclic: true, status: 404 }
     case 'mixed':
       return {
         requests: numbered((number) =>
@@ -190,7 +198,7 @@ function rangeRequest(maker: RequestMaker, workload: Workload, number: number): 
 function listRequest(maker: RequestMaker, workload: Workload): PreparedRequest {
   const query = pageQueries[workload.kind]
   if (query === undefined) throw new Error(`${workload.kind} is a flow, not a set of requests`)
-  return maker.list(query(standingSet(workload)))
+  return maker.list(query(standingSet(workload), workload.pageKeys ?? pageKeysMax))
 }
 
 function countOf({ kind, objectBytes, objects }: Workload, seconds: number): number {

@@ -83,22 +83,31 @@ function startingWith(from: number, prefix: string | Buffer): KeyRange {
 /** The first key after the group that `fold` puts `key` into; `undefined` when the key lacks the delimiter. */
 export function behindGroup(key: Key, { head, text, from, delimiter }: Fold): Key | undefined {
   if (text === 'tail') {
-    const at = key.indexOf(delimiter, head.length + from)
-    return at < 0 ? undefined : endOfPrefix(key.subarray(0, at + delimiter.length))
+    const at = indexIn(key, delimiter, head.length + from)
+    return at < 0 ? undefined : endOfPrefix(key, at + delimiter.length)
   }
   const { bytes } = readEscaped(key, head.length)
   const at = bytes.indexOf(delimiter, from)
   return at < 0 ? undefined : startingWith(writeRaw(head, 0), bytes.subarray(0, at + delimiter.length)).end
 }
 
-/** The first key after all keys that start with `prefix`: the exclusive end of their range. */
-export function endOfPrefix(prefix: Key): Key {
-  let last = prefix.length - 1
+/** Where a delimiter first lies at or after `from`; -1: nowhere. Most are one byte, in a short key: searching it here costs less than a call into Node. */
+function indexIn(key: Key, delimiter: Buffer, from: number): number {
+  if (delimiter.length > 1) return key.indexOf(delimiter, from)
+  const byte = delimiter[0]
+  for (let at = from; at < key.length; at++) if (key[at] === byte) return at
+  return -1
+}
+
+/** The first key after all keys that start with the first `length` bytes of `prefix`: the exclusive end of their range. */
+export function endOfPrefix(prefix: Key, length = prefix.length): Key {
+  let last = length - 1
   while (last >= 0 && prefix[last] === 0xff) last--
   // Every byte is 0xff, so no key sorts after the range. Returns the greatest possible key, which no tuple packs to.
   if (last < 0) return Buffer.alloc(limits.kvKeyBytesMax, 0xff)
-  const end = Buffer.from(prefix.subarray(0, last + 1))
-  end[last] = (end[last] ?? 0) + 1
+  const end = Buffer.allocUnsafe(last + 1)
+  prefix.copy(end, 0, 0, last)
+  end[last] = (prefix[last] ?? 0) + 1
   return end
 }
 

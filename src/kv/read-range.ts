@@ -3,19 +3,19 @@ import type { Key, RangeQuery } from './kv.ts'
 import { behindGroup } from './ordered-key.ts'
 
 /**
- * The entries of a range, each mapped by `read` while the walk is at it. `walk` yields at most `limit` entries from a key on, lazily. After the first
+ * The entries of a range, each mapped by `read` while the walk is at it. `walk` yields the entries from a key on, lazily. After the first
  * entry of a group, a new walk starts after the group, so only entries that are returned are read.
  */
 export function readRange<E extends { key: Key }, T>(
   { limit, fold }: Pick<RangeQuery, 'limit' | 'fold'>,
   start: Key,
-  walk: (start: Key, limit: number) => Iterator<E>,
+  walk: (start: Key) => Iterator<E>,
   read: (entry: E) => T,
 ): T[] {
   const found: T[] = []
   let next: Key | undefined = start
   while (next !== undefined && found.length < limit) {
-    const entries = walk(next, limit - found.length)
+    const entries = walk(next)
     next = undefined
     try {
       for (let step = entries.next(); step.done !== true; step = entries.next()) {
