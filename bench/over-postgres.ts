@@ -16,10 +16,10 @@ import type { Server } from './servers/server.ts'
 import { serverNames } from './servers/server-names.ts'
 import { inLittle, type Workload, workloads } from './workloads.ts'
 
-/** Room in memory as an operator would give it. Everything else, above all its durability, is PostgreSQL's default. */
+/** An operator would give it this much memory. Everything else, above all durability, is PostgreSQL's default. */
 const settings = ['shared_buffers=1GB', 'max_wal_size=4GB', 'max_connections=200']
 const heldCores = 0.3
-/** Before anything counts, each gateway has answered so many, so that all run compiled code, however busy the machine is. Pages are a thousand times as large. */
+/** Each gateway answers this many requests before measuring begins, so that all run compiled code, however busy the machine is. Pages are a thousand times as large. */
 const warmUpRequests = { small: 5_000, pages: 300, triesMax: 8 }
 const heldWork: readonly string[] = ['put-4k', 'get-4k']
 
@@ -60,7 +60,7 @@ export async function measureOverPostgres(options: BenchOptions, say: Say): Prom
 }
 
 async function withPostgres<T>(directory: string, use: (database: PostgresServer) => Promise<T>): Promise<T> {
-  // The server runs as another user when the bench runs as root.
+  // PostgreSQL runs as another user when the bench runs as root.
   chmodSync(directory, 0o755)
   const database = await PostgresServer.start(settings, directory)
   const { pid } = database
@@ -82,12 +82,12 @@ async function measureOne(bench: Bench, workload: Workload, place: Place): Promi
     yield startHoldfast(serverNames.one, { data: join(directory, 'lmdb') })
     yield startGateways(serverNames.overPostgres, 1, place, workload)
     yield startGateways(serverNames.three, 3, place, workload)
-    // It has no pages to answer with.
+    // Bare node:http has no pages to answer with.
     if (workload.kind !== 'list') yield startNodeHttp()
   })
 }
 
-/** Nothing where the bench may not limit the CPU of a process. */
+/** Measures nothing where the bench may not limit the CPU of a process. */
 async function measureHeld(bench: Bench, workload: Workload, place: Place): Promise<WorkResult[]> {
   bench.say(`${workload.title}, gateways held to ${heldCores} core`)
   const releases: (() => void)[] = []
@@ -145,7 +145,7 @@ async function warmUp(bench: Bench, workload: Workload, directory: string, serve
 
 let databases = 0
 
-/** Servers over a database of their own and one store, as one server with several ports. */
+/** Starts servers over one new database and one store, and shows them as one server with several ports. */
 async function startGateways(
   name: string,
   count: number,

@@ -1,10 +1,10 @@
 /** Which other servers of S3 the bench can start, given their program: on an empty directory, and asked to sync what they acknowledge. Starts nothing. */
 import { join } from 'node:path'
 
-/** Where a peer runs, and who may use it. */
+/** Where a peer runs, and the key that may use it. */
 export interface PeerPlace {
   directory: string
-  /** Free ones, as many as the kind needs. The first is where it serves S3. */
+  /** Free ports, as many as the kind needs. It serves S3 on the first one. */
   ports: readonly number[]
   accessKeyId: string
   secretAccessKey: string
@@ -13,27 +13,27 @@ export interface PeerPlace {
 export interface Launch {
   words: readonly string[]
   environment?: Readonly<Record<string, string>>
-  /** Texts by path. */
+  /** Files to write before the start: contents by path. */
   files?: Readonly<Record<string, string>>
 }
 
-/** Runs the peer's program beside the server, and gives what it writes. */
+/** Runs the peer's program while the server runs, and resolves with what it prints. */
 export type RunBeside = (words: readonly string[], input?: string) => Promise<string>
 
 export interface PeerKind {
   name: string
-  /** What results call it. */
+  /** Its name in the results. */
   title: string
   ports: number
   versionWords: readonly string[]
   durability: {
-    /** What it is asked, in its own words. */
+    /** How it is asked to be durable, in its own words. */
     asked: string
-    /** Where that is written down. */
+    /** Where its documentation says so. */
     source: string
   }
   launch(place: PeerPlace): Launch
-  /** What is left to do when it runs, before it takes requests. Tried again until it succeeds. */
+  /** What must be done after the start, before it takes requests. Repeated until it succeeds. */
   prepare?(place: PeerPlace, run: RunBeside): Promise<void>
 }
 
@@ -143,7 +143,7 @@ const seaweedfs: PeerKind = {
     const where = [`-master=${address(master)}.${masterGrpc}`, `-filer=${address(filer)}.${filerGrpc}`]
     const fsync = 'fs.configure -locationPrefix=/buckets/ -fsync -apply\n'
     const answer = await run(['shell', ...where], fsync)
-    // The shell ends with success whatever its commands do.
+    // The shell reports success even when its commands fail.
     if (!/"?fsync"?:\s*true/.test(answer)) throw new Error(`fs.configure was answered: ${answer}`)
   },
 }

@@ -12,9 +12,9 @@ export class PeerError extends Error {}
 
 export interface Peer {
   name: string
-  /** Of one that the bench starts. */
+  /** Present when the bench starts the server. */
   program?: PeerProgram
-  /** On a directory that isn't there yet. */
+  /** Starts it on a directory that does not exist yet. */
   start(directory: string): Promise<Server>
 }
 
@@ -60,10 +60,10 @@ function endpointOf(host: string, port: number, keys: Keys, bucket: string): End
   return { host, port, region: 'us-east-1', ...keys, bucket, stores: true, encrypts: false }
 }
 
-/** Resolves when it has made its bucket: some answer long before they can. */
+/** Resolves when the peer has made its bucket, because some peers answer long before they can do that. */
 async function startPeer({ kind, path }: PeerProgram, directory: string): Promise<Server> {
   const ports = await freePorts(kind.ports)
-  // Keys that each of them takes.
+  // Every kind accepts keys of this form.
   const accessKeyId = `GK${randomBytes(12).toString('hex')}`
   const place: PeerPlace = { directory, ports, accessKeyId, secretAccessKey: randomBytes(32).toString('hex') }
   mkdirSync(join(directory, 'data'), { recursive: true })
@@ -82,7 +82,7 @@ async function startPeer({ kind, path }: PeerProgram, directory: string): Promis
   return { name: kind.title, endpoint, pid: child.pid, close: () => child.stop() }
 }
 
-/** As the program itself says it. */
+/** The version, as the program itself prints it. */
 export async function versionOf({ kind, path }: PeerProgram): Promise<string> {
   const [first = ''] = (await runProgram(path, kind.versionWords)).trim().split('\n')
   return first
@@ -101,7 +101,7 @@ function runProgram(path: string, words: readonly string[], input = ''): Promise
     const settle = (error: ExecFileException | null, stdout: string, stderr: string): void =>
       error === null ? resolve(stdout || stderr) : reject(new Error(`${all.join(' ')}: ${stderr || error.message}`))
     const child = execFile(program, all, { env: cleanEnvironment(), timeout: runMsMax }, settle)
-    // It may have ended without reading.
+    // The program may have ended without reading its input.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })

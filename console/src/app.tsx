@@ -1,4 +1,4 @@
-/** The frame around every page: who is logged in, the way to other pages, messages, uploads. Pages load when they are first shown. */
+/** The frame around every page: who is logged in, navigation, messages, uploads. The code of a page loads when the page is first shown. */
 import { useSignal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -39,7 +39,7 @@ const pages: readonly Page[] = [
   },
 ]
 
-/** Opened from the list of buckets. */
+/** The list of buckets leads here. */
 const bucketPage: Page = {
   title: 'Bucket',
   icon: 'bucket',
@@ -89,7 +89,7 @@ function Lazy({ page }: { page: Page }) {
   useEffect(() => {
     page.load().then(
       ({ Page }) => {
-        // A signal's setter would call a function.
+        // Not by the setter of a state hook, which would call a function that it is given.
         loaded.value = Page
       },
       () => {

@@ -102,7 +102,7 @@ export const setLogLevel = (level: LogLevel): Promise<unknown> => askAdmin('PUT'
 
 export interface TaskOrder {
   kind: 'scrub' | 'repair' | 'move' | 'snapshot' | 'reclaim'
-  /** Of a move. */
+  /** For a move. */
   bucket?: string
   to?: string
 }

@@ -1,4 +1,4 @@
-/** Where in the console the user is, as the part of the page's address after `#`: links, the back button and bookmarks work. */
+/** Where the user is in the console, as the part of the page's URL after `#`, so that links, the back button and bookmarks work. */
 import { computed, signal } from '@preact/signals'
 
 const hash = signal(location.hash)

@@ -1,4 +1,4 @@
-/** The requests that the S3 port serves, as they come: the latest for the list, and what happened in each second for the charts. */
+/** The requests that the S3 port serves, live: the latest ones for the list, and sums by second for the charts. */
 import { signal } from '@preact/signals'
 import { watchAdmin } from '../api/admin.ts'
 import type { SeenRequest } from '../api/machine.ts'
@@ -10,7 +10,7 @@ export interface Second {
   failed: number
   bytesIn: number
   bytesOut: number
-  /** Of the slowest request. */
+  /** How long the slowest request took. */
   slowestMs: number
 }
 
@@ -25,7 +25,7 @@ export const isLost = signal(false)
 let viewers = 0
 let stop: (() => void) | undefined
 
-/** Watches as long as somebody looks. Returns a function that ends this. */
+/** Watches while anybody looks. The returned function ends this. */
 export function watchRequests(): () => void {
   viewers += 1
   stop ??= watchAdmin<{ requests: SeenRequest[]; dropped: number }>('/v1/requests/events', see, (lost) => {

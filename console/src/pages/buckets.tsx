@@ -1,4 +1,4 @@
-/** The list of buckets: make one, open one, remove one. */
+/** The list of buckets, where buckets are made, opened and removed. */
 import { useSignal } from '@preact/signals'
 import { createBucket, deleteBucket, listBuckets } from '../api/buckets.ts'
 import { goTo, linkTo } from '../model/address.ts'

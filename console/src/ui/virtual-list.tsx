@@ -1,4 +1,4 @@
-/** A list of which only the rows in view exist, so that a million of them scroll like ten. Arrow keys move through it. */
+/** A list that renders only the rows in view, so that a million rows scroll like ten. Arrow keys move through it. */
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
@@ -8,16 +8,16 @@ interface VirtualListParts {
   label: string
   count: number
   rowHeight: number
-  /** The accessible number of columns and their names, above the rows. */
+  /** The row with the column names, above the others. */
   header: JSX.Element
   row: (index: number, focused: boolean) => JSX.Element
-  /** The last rows come into view. */
+  /** Called when the last rows come into view. */
   onEnd: () => void
   onOpen: (index: number) => void
   onToggle: (index: number) => void
 }
 
-/** Rows outside of the view that exist, so that quick scrolling shows no gaps. */
+/** Rows outside of the view that are rendered too, so that quick scrolling shows no gaps. */
 const spareRows = 12
 
 export function VirtualList({ label, count, rowHeight, header, row, onEnd, onOpen, onToggle }: VirtualListParts) {

@@ -1,4 +1,4 @@
-/** Access keys: of users, and of the account itself. A secret is shown once. */
+/** The access keys of users and of the account itself. A secret is shown only once. */
 import { useSignal } from '@preact/signals'
 import { listBuckets } from '../../api/buckets.ts'
 import type { AccountIdentities, IssuedKey, Key } from '../../api/identities.ts'

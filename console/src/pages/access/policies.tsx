@@ -1,4 +1,4 @@
-/** Named policies, which users can have. */
+/** The policies of an account, which users can have. */
 import { useSignal } from '@preact/signals'
 import type { AccountIdentities, Policy } from '../../api/identities.ts'
 import { useLoaded } from '../../model/loaded.ts'

@@ -1,4 +1,4 @@
-/** The users of an account: what they may do, and whether they are let in. */
+/** The users of an account: what they may do, and whether they may log in. */
 import { useSignal } from '@preact/signals'
 import type { AccountIdentities, Policy, User } from '../../api/identities.ts'
 import { linkTo } from '../../model/address.ts'

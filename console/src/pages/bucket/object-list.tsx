@@ -1,4 +1,4 @@
-/** The rows of a listing, with a box to select each. */
+/** The rows of a listing, each with a checkbox. */
 import type { Signal } from '@preact/signals'
 import { type Listing, type Row, rowId } from '../../model/listing.ts'
 import { lastName, sizeText, timeText } from '../../model/text.ts'
@@ -15,7 +15,7 @@ interface ListParts {
 }
 
 export function ObjectList({ listing, selected, onOpen }: ListParts) {
-  // Renders again when a page has come.
+  // Reading it makes the list render again when a page has loaded.
   listing.changed.value
   const { versions } = listing.of
   const toggle = (row: Row) => {

@@ -1,4 +1,4 @@
-/** What protects a version from removal: a legal hold, and a retention until a date. */
+/** What protects a version from removal: a legal hold, or a retention until a date. */
 import { useSignal } from '@preact/signals'
 import { bucketLock } from '../../api/buckets.ts'
 import {
@@ -18,7 +18,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { Check, Choice, TextField } from '../../ui/fields.tsx'
 import { Show } from '../../ui/loading.tsx'
 
-/** `undefined`: the bucket has no lock, and its objects can't have one. */
+/** `undefined`: the bucket has no Object Lock, so its objects can't be locked. */
 const load = async (address: ObjectAddress): Promise<ObjectLock | undefined> =>
   (await bucketLock(address.bucket)) === undefined ? undefined : objectLock(address)
 
@@ -93,7 +93,7 @@ function Retain({ address, lock, onDone, onClose }: RetainParts) {
   )
 }
 
-/** As the input wants it: local, without a zone. */
+/** In the form of the input: local time, without a zone. */
 function localTime(time: string | undefined): string {
   if (time === undefined) return ''
   const date = new Date(time)

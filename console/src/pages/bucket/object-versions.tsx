@@ -1,4 +1,4 @@
-/** Every version of one key: open, restore or remove any of them. */
+/** All versions of one key. Each can be opened, restored or removed. */
 import { copyObject, deleteVersion, type ListedVersion, listVersions, type ObjectAddress } from '../../api/objects.ts'
 import { goTo, place } from '../../model/address.ts'
 import { useLoaded } from '../../model/loaded.ts'
@@ -8,7 +8,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
-/** The keys that begin with this one come after it. */
+/** In the listing, keys that begin with this one come after it. */
 async function versionsOf({ bucket, key }: ObjectAddress): Promise<ListedVersion[]> {
   const { entries } = await listVersions({ bucket, prefix: key })
   return entries.filter((entry) => entry.key === key)

@@ -1,4 +1,4 @@
-/** What is known of one object, and what can be done with it, beside the list. */
+/** The details of one object, and what can be done with it, beside the list. */
 import {
   copyObject,
   type Described,
@@ -24,7 +24,7 @@ import { Share } from './share.tsx'
 interface WindowParts {
   address: ObjectAddress
   onClose: () => void
-  /** The listing is no longer right. */
+  /** Called when the listing is out of date. */
   onChange: () => void
 }
 
@@ -116,10 +116,10 @@ function Details({ address, described, onClose, onChange, reload }: DetailParts)
   )
 }
 
-/** The browser begins at once. */
+/** Short, because the browser starts the download at once. */
 const downloadSeconds = 600
 
-/** Headers that say something of an object, beside those with a line of their own. */
+/** Headers that say something about an object and have no line of their own. */
 const shownHeaders: readonly (readonly [string, string])[] = [
   ['content-encoding', 'Encoding'],
   ['content-language', 'Language'],

@@ -1,4 +1,4 @@
-/** The objects of a bucket: folders, search by prefix, versions, upload, and what can be done with many of them at once. */
+/** The objects of a bucket: folders, search by prefix, versions, upload, and actions on many objects at once. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { goTo, linkTo, place } from '../../model/address.ts'
@@ -35,7 +35,7 @@ export function Objects({ bucket }: { bucket: string }) {
   const go = (change: Readonly<Record<string, string | undefined>>) =>
     goTo(['bucket', bucket, 'objects'], { folder, search, versions: versions ? '1' : undefined, ...change })
   return (
-    // Files are dropped anywhere on the list; the buttons do the same from the keyboard.
+    // Files can be dropped anywhere on the list. For the keyboard, there are buttons.
     <section
       class={dropping.value ? 'page full drop-target' : 'page full'}
       aria-label="Objects"
@@ -146,9 +146,9 @@ function Listed({
   return <ObjectList listing={listing} selected={selected} onOpen={onOpen} />
 }
 
-/** While uploads arrive, the list is loaded again at most once in this time. */
+/** While uploads arrive, the list loads again at most once in this time. */
 const arrivalPauseMs = 1500
-/** A reader who has come further would lose the place. */
+/** A reader who has scrolled further would lose the position. */
 const reloadedRowsMax = 1000
 
 function useReloadOnArrival(bucket: string, listing: Listing, reload: () => Promise<void>): void {

@@ -1,4 +1,4 @@
-/** The settings of a bucket, one panel each. Each is loaded and saved on its own, so that one that is refused hides no other. */
+/** The settings of a bucket, one panel each. Each panel loads and saves on its own, so that a refused one does not hide the others. */
 
 import { Cors } from './settings/cors.tsx'
 import { Encryption } from './settings/encryption.tsx'

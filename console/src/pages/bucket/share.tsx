@@ -1,4 +1,4 @@
-/** Makes an address that anybody can read an object by, for a time. */
+/** Makes a URL by which anybody can read an object for some time. */
 import { useSignal } from '@preact/signals'
 import type { ObjectAddress } from '../../api/objects.ts'
 import { attempt, tell } from '../../model/notices.ts'

@@ -1,4 +1,4 @@
-/** A setting with its title: what it is now, and a form that changes it. */
+/** A panel for one setting: its current value, and a form that changes it. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLoaded } from '../../../model/loaded.ts'
@@ -10,7 +10,7 @@ import { Failure, Show } from '../../../ui/loading.tsx'
 interface SettingParts<T> {
   title: string
   load: () => Promise<T>
-  /** Gets what was loaded and a function that loads it again after a change. */
+  /** Gets the loaded value, and a function that loads it again after a change. */
   children: (value: T, reload: () => Promise<void>) => ComponentChildren
 }
 
@@ -31,12 +31,12 @@ export function Setting<T>({ title, load, children }: SettingParts<T>) {
 interface FormParts {
   action?: string
   onSubmit: () => Promise<unknown>
-  /** Takes the setting away. */
+  /** Removes the setting. */
   onRemove?: (() => Promise<unknown>) | undefined
   children: ComponentChildren
 }
 
-/** A form in a panel. It says what was refused where it was asked. */
+/** A form in a panel. It shows the reason for a refusal next to its button. */
 export function SettingForm({ action = 'Save', onSubmit, onRemove, children }: FormParts) {
   const failure = useSignal('')
   const run = async (work: () => Promise<unknown>, done: string) => {
