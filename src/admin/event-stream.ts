@@ -12,7 +12,7 @@ export class EventStreams {
   #open = 0
 
   /**
-   * Sends the events that `begin` gives for a signal. `recheck` is called from time to time, and ends the stream when it rejects. Throws `AdminRefused`, and what
+   * Sends the events that `begin` returns. Calls `recheck` from time to time, and ends the stream when it rejects. Throws `AdminRefused`, and what
    * `begin` throws.
    */
   async serve(

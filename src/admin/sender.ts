@@ -70,7 +70,7 @@ function refuseForeign(head: RequestHead, { csrfToken }: BrowserSession, hosts: 
   throw new LogInRefused('ForeignRequest', 'The header X-CSRF-Token must hold the token of the session.')
 }
 
-/** Refuses what a browser says comes from a page of another origin. Throws `LogInRefused`. */
+/** Refuses requests that, as the browser says, come from a page of another origin. Throws `LogInRefused`. */
 export function refuseOtherOrigins(head: RequestHead, hosts: AdminHosts): void {
   const origin = headerValue(head, 'origin')
   const site = headerValue(head, 'sec-fetch-site')

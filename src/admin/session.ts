@@ -1,4 +1,4 @@
-/** The admin port's operations for browsers: log-in, log-out, who is logged in, and keys with which a page uses the S3 port. */
+/** The admin port's operations for browsers: log in, log out, who is logged in, and keys with which a page uses the S3 port. */
 import { z } from 'zod'
 import { limits } from '../limits.ts'
 import { readCookie, setCookie } from '../logins/cookies.ts'
@@ -9,7 +9,7 @@ import { name, noInput } from './views.ts'
 
 const isSecure = ({ client }: AdminContext): boolean => client.origin.startsWith('https:')
 
-/** The server decides when a session ends. The cookie ends with the longest one. */
+/** The server decides when a session ends. The cookie lives as long as the longest session. */
 function keep(context: AdminContext, cookie: string): void {
   const seconds = limits.browserSessionMs / 1000
   context.answerHeaders.push(...setCookie('session', cookie, { secure: isSecure(context), seconds }))
@@ -116,7 +116,7 @@ const logOut = defineAdminOperation({
   },
 })
 
-/** `all`: every operation of the port. */
+/** `all`: all operations of the port. */
 const getSession = (all: () => readonly AdminOperation[]) =>
   defineAdminOperation({
     name: 'GetSession',
@@ -130,14 +130,14 @@ const getSession = (all: () => readonly AdminOperation[]) =>
       account: z.string(),
       accountName: z.string(),
       user: z.string().optional(),
-      /** The key of the session, or of the signature. Absent: the session began at an issuer. */
+      /** The key that the session began with, or that signed the request. Absent: the user logged in at an issuer. */
       accessKeyId: z.string().optional(),
       /** Absent: the request is signed. */
       csrfToken: z.string().optional(),
       expires: z.string().optional(),
       region: z.string(),
       s3Endpoint: z.string(),
-      /** Operations of this port that the sender may use; of those whose path names an account, about its own. */
+      /** Operations of this port that the sender may call, for its own account if the path names one. */
       operations: z.array(z.string()),
     }),
     handle: async (context) => {
@@ -175,7 +175,7 @@ const createSessionKeys = defineAdminOperation({
     expires: z.string(),
   }),
   handle: async ({ client, principal, logIns }) => {
-    // A signed request has a key already. It asks STS for temporary ones.
+    // A signed request comes from the holder of a key, who can get temporary keys from STS.
     if (client.session === undefined) {
       throw new LogInRefused('SessionEnded', 'Only a browser session gets keys here. Ask for GetSessionToken instead.')
     }
@@ -201,7 +201,7 @@ const createLink = defineAdminOperation({
   }),
   output: z.object({ url: z.string() }),
   handle: async ({ client, principal, logIns, s3Endpoint, info }, _, object) => {
-    // A signed request has the secret and can presign by itself.
+    // A signed request comes from the holder of a secret, who can presign without the server.
     if (client.session === undefined) {
       throw new LogInRefused('SessionEnded', 'Only a browser session gets links here. Presign with the key instead.')
     }

@@ -6,10 +6,10 @@ export const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent'])
 const usage = z.object({
   /** Current objects, without noncurrent versions. */
   objects: z.number(),
-  /** Everything: current and noncurrent versions, delete markers left out. */
+  /** All versions, noncurrent ones included, but no delete markers. */
   versions: z.number(),
   deleteMarkers: z.number(),
-  /** Bytes of all versions, as clients sent them. Parts of open uploads are not among them. */
+  /** Bytes of all versions, as clients sent them. Parts of open uploads do not count. */
   bytes: z.number(),
   /** Bytes of the current objects. */
   currentBytes: z.number(),
@@ -68,7 +68,7 @@ export const locationView = z.object({
 export const taskView = z.object({
   id: z.string(),
   kind: z.string(),
-  /** What the task is about, such as a bucket; empty where a kind has only one. */
+  /** What the task is about, such as a bucket. Empty if its kind is about everything. */
   name: z.string(),
   state: z.enum(['waiting', 'running', 'done', 'failed', 'cancelled']),
   arguments: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
@@ -93,7 +93,7 @@ export const memberView = z.object({
 
 export const settingView = z.object({
   name: z.string(),
-  /** Absent: nothing is set. */
+  /** Absent: the option has no value. */
   value: z.unknown().optional(),
   summary: z.string(),
 })
@@ -110,7 +110,7 @@ export const requestView = z.object({
   bytesIn: z.number(),
   bytesOut: z.number(),
   durationMs: z.number(),
-  /** Until the head of the answer was sent. */
+  /** Milliseconds until the head of the answer was sent. */
   firstByteMs: z.number(),
   remote: z.string(),
   accessKeyId: z.string(),
@@ -118,7 +118,7 @@ export const requestView = z.object({
   traceId: z.string().optional(),
 })
 
-/** Metrics of one name. */
+/** All metrics with one name. */
 export const metricFamily = z.object({
   name: z.string(),
   help: z.string(),
