@@ -11,7 +11,7 @@ export interface ShownSetting {
   summary: string
 }
 
-/** Names each secret that is left out, so that a new one can't come in by itself: only what is listed here, and options of the table, is shown. */
+/** Leaves out secrets. It shows only the options of the table and what is listed here, so a new secret stays hidden until somebody adds it. */
 export function shownSettings(configuration: Configuration): ShownSetting[] {
   const { placement, oidc, accounts } = configuration
   return [

@@ -12,14 +12,14 @@ import { versionCodec } from '../records/record-codecs.ts'
 import { RecordDamaged } from '../records/record-format.ts'
 import { everyEntry } from './every-entry.ts'
 
-/** Of one bucket, as counted at one time. */
+/** The content of one bucket, counted at some time. */
 export interface BucketUsage {
-  /** Current objects, without noncurrent versions. */
+  /** The number of current objects. */
   objects: number
-  /** All versions but delete markers. */
+  /** The number of versions, without delete markers. */
   versions: number
   deleteMarkers: number
-  /** Of all versions. Parts of open uploads are not counted. */
+  /** Bytes of all versions. Parts of open uploads do not count. */
   bytes: number
   currentBytes: number
   measuredMs: number
@@ -40,7 +40,7 @@ const pageEntries = 500
 
 export class BucketUsages {
   readonly #backend: Pick<Backend, 'kv' | 'clock'>
-  /** By name. A bucket that was removed and made again has another id. */
+  /** By name. A bucket that was removed and made again has another id, so its count is not confused with the old one. */
   #counted = new Map<string, Counted>()
   #counting: Promise<void> | undefined
   readonly #stopping = new AbortController()
@@ -119,7 +119,7 @@ export class BucketUsages {
     return { ...found, measuredMs: this.#backend.clock.now() }
   }
 
-  /** `see`: gets a version's size; `undefined` for a delete marker. Leaves most of the time to other work. */
+  /** Calls `see` with the size of each version, `undefined` for a delete marker. Leaves most of the time to other work. */
   async #walk({ start, end }: KeyRange, see: (size: number | undefined) => void): Promise<void> {
     const { kv } = this.#backend
     let from = start

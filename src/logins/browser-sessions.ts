@@ -21,7 +21,7 @@ const schema = z.object({
   token: z.string(),
   accessKeyId: z.string(),
   beganMs: z.number(),
-  /** When a request last came, to within `sessionSeenEveryMs`. */
+  /** When the last request came, accurate to `sessionSeenEveryMs`. */
   seenMs: z.number(),
   expiresMs: z.number(),
 })
@@ -31,12 +31,12 @@ const records: KeyRange = rangeOf('s', 'browser-session')
 const recordOf = (id: string) => systemRecord(['browser-session', id], schema)
 
 export interface BrowserSession {
-  /** Names the session in logs. It does not open it. */
+  /** Identifies the session in logs. It does not open the session. */
   id: string
   principal: Principal
-  /** What pages of this origin send with each request that may change something. */
+  /** Pages of this origin send it with each request that may change something. */
   csrfToken: string
-  /** When it ends at the latest. */
+  /** When it ends, even if it is used. */
   expiresMs: number
 }
 
@@ -45,7 +45,7 @@ export interface NewBrowserSession {
   holder: SessionHolder
   kind: 'session-token' | 'web-identity'
   claims?: NewSession['claims']
-  /** When the holder itself ends. */
+  /** When the session must end because what it began with ends. */
   untilMs: number
 }
 

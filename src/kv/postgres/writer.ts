@@ -184,7 +184,7 @@ class Lane {
         })
         if (!isDurable) continue
         const [row] = rows
-        // A row that nobody purged was lost when a standby without it took over, and the batch with it.
+        // If the row was not purged, a standby that lacks it has taken over. Then the batch is lost too.
         if (row === undefined && (await mayBePurged(this.#session, writer))) throw new OutcomeUnknown()
         this.#writer = row && { ...writer, epoch: row[0] ?? '' }
         return row !== undefined && Number(row[1]) === operation ? refusedIn(row[2]) : undefined
@@ -199,7 +199,7 @@ class Lane {
     }
   }
 
-  /** Outcomes that the database can't tell now are not asked for again. */
+  /** From now on, does not ask again for outcomes that the database can't tell. */
   beginClosing(): void {
     this.#closing.abort()
   }
