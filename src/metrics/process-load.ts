@@ -1,4 +1,4 @@
-/** How busy a process is: its event loop, processors and memory. Plain data, so that one process can report for several. */
+/** How busy a process is: its event loop, processors and memory. The report is plain data, so that one process can report for several. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 export interface ProcessLoad {
@@ -9,18 +9,18 @@ export interface ProcessLoad {
   heapBytes: number
 }
 
-/** Coarse, because its timer runs all the time. */
+/** Coarse, because the timer runs all the time. */
 const resolutionMs = 20
 
 const perMs = 1e6
 
-/** Measures from now on. */
+/** Measures from the call on. */
 export function openProcessLoad(): { report(): ProcessLoad; stop(): void } {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs })
   delays.enable()
   return {
     report: () => {
-      // The histogram holds the whole time between two of its timers, which is the resolution at least.
+      // The histogram records the time between two of its timers, which is at least the resolution.
       const late = (ns: number): number => (Number.isFinite(ns) ? Math.max(0, ns / perMs - resolutionMs) : 0)
       const loopDelayMs = {
         p50: late(delays.percentile(50)),

@@ -39,7 +39,7 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
     try {
       pipeline ??= open(options, usages, load)
       const opened = await pipeline
-      // It may have been opened after the port began to close.
+      // Opening may have ended after the port began to close.
       if (isClosing) opened.close()
       await opened.answer(exchange)
     } catch (error) {
@@ -50,7 +50,7 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
   const port = createPort(logged, answer)
   const close = async (): Promise<void> => {
     isClosing = true
-    // Whoever asked knows why it could not be opened.
+    // If it could not be opened, the request that opened it has reported why.
     const opened = await pipeline?.catch(() => undefined)
     opened?.close()
     await port.close()

@@ -1,4 +1,4 @@
-/** The way of requests to the admin port over the services of a server. Loaded for the first request: most of what the port needs, other servers never do. */
+/** Connects requests to the admin port with the services of a server. Loaded for the first request, because it is most of the port's code, and many servers never get one. */
 
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
@@ -32,13 +32,13 @@ export interface AdminEndpointOptions {
   listen: ListenAddress
   backend: Backend
   identities: Pick<ServedIdentities, 'credentials' | 'verbs' | 'publicAccessBlock'>
-  /** Accounts without a setting of their own block everything. */
+  /** Accounts block all public access unless they have a setting of their own. */
   blockPublic: boolean
   oidc: readonly OidcProvider[]
   region: string
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
-  /** URLs under which browsers reach this port, and the S3 port, in addition to addresses. */
+  /** Further URLs under which browsers reach this port and the S3 port. */
   adminPublicEndpoints: readonly string[]
   /** The bearer token of scrapes from other machines. Absent: only this machine may scrape. */
   adminMetricsToken: string | undefined
@@ -47,7 +47,7 @@ export interface AdminEndpointOptions {
   placement: Placement
   /** The data directory. Absent: everything is in memory. */
   dataPath: string | undefined
-  /** See `AdminServicesOptions`. */
+  /** `AdminServicesOptions.member`. */
   member: string | undefined
   settings(): ShownSetting[]
   processes: S3Processes
@@ -99,7 +99,7 @@ export function openPipeline(
   })
 }
 
-/** A browser that reaches the admin port by a name of this machine reaches the S3 port by the same name. Pure. */
+/** A browser reaches the S3 port under the name of this machine by which it reaches the admin port. Pure. */
 function s3EndpointFor(
   adminOrigin: string,
   endpoint: string,
@@ -112,7 +112,7 @@ function s3EndpointFor(
   return url.origin
 }
 
-/** A location other than the default one makes the server `degraded`, not `unavailable`: one lost location must not take it out of a balancer. Pure. */
+/** A problem of another location than the default one makes the server `degraded`, not `unavailable`, because one lost location must not take it out of a balancer. Pure. */
 export function readinessOf(
   { locations, defaultLocation }: { locations: readonly ProbedLocation[]; defaultLocation: string },
   serving: boolean,

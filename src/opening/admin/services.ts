@@ -132,7 +132,7 @@ function storageOf({ backend, placement, dataPath, member, log }: AdminServicesO
   }
 }
 
-/** A store in memory has no end that JSON could tell. */
+/** A store in memory has infinite room, which JSON can't express. */
 const finite = (bytes: number | undefined): number | undefined =>
   bytes !== undefined && Number.isFinite(bytes) ? bytes : undefined
 
@@ -159,7 +159,7 @@ async function replace(
   })
 }
 
-/** What an operator asks for wrongly is no fault of the server. */
+/** A mistake in an operator's request is not a failure of the server. */
 async function refusing<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
@@ -183,7 +183,7 @@ function tasksOf(backend: Backend): Tasks {
   }
 }
 
-/** Throws NoSuchBucket, `AdminRefused`. */
+/** Throws NoSuchBucket or `AdminRefused`. */
 async function requireMovable(backend: Backend, { name, arguments: { to } }: TaskOrder): Promise<void> {
   await findBucket(backend, { name, admit: () => {} })
   if (await backend.blobs.hasLocation(String(to))) return
@@ -223,5 +223,5 @@ async function membersOf({ kv, clock }: { kv: Backend['kv']; clock: Clock }): Re
   }))
 }
 
-/** Each process gives the newest first, which must stay so for those of one millisecond. */
+/** The sort keeps the order of lines of the same millisecond, because each process already lists its newest first. */
 const newestFirst = (a: SeenRequest, b: SeenRequest): number => (a.time === b.time ? 0 : a.time < b.time ? 1 : -1)

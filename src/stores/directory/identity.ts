@@ -23,7 +23,7 @@ interface Place {
 }
 
 interface DirectoryIdentity extends FoundIdentity {
-  /** Of the owner file. 0: there is none. */
+  /** The number of the owner file. 0: there is none. */
   number: number
 }
 
@@ -54,7 +54,7 @@ export function directoryIdentity(place: Place): IdentityStorage<DirectoryIdenti
   }
 }
 
-/** The id of the store in a directory. `undefined`: there is none. Opens nothing. */
+/** The id of the store in a directory, without opening it. `undefined`: there is none. */
 export async function storeIdAt(path: string): Promise<string | undefined> {
   const place = { fs: nodeFs, layout: new Layout(resolve(path)), clock: systemClock }
   return (await directoryIdentity(place).find())?.storeId
