@@ -35,38 +35,7 @@ export function Page() {
   const making = useOpened()
   const removing = useOpened<string>()
   const searched = useSignal('')
-  const columns: Column<BucketRow>[] = [
-    {
-      title: 'Name',
-      show: ({ name }) => (
-        <a class="bar" href={linkTo(['bucket', name])}>
-          <Icon name="bucket" />
-          {name}
-        </a>
-      ),
-    },
-    { title: 'Objects', isNumber: true, show: ({ objects }) => (objects === undefined ? '' : countText(objects)) },
-    { title: 'Size', isNumber: true, show: ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes)) },
-    { title: 'Location', show: ({ location }) => location ?? '' },
-    { title: 'Created', show: ({ created }) => timeText(created) },
-    {
-      title: '',
-      isNumber: true,
-      show: ({ name }) => (
-        <span class="bar">
-          <a
-            class="icon-button push"
-            href={linkTo(['bucket', name, 'settings'])}
-            aria-label={`Settings of ${name}`}
-            title="Settings"
-          >
-            <Icon name="settings" />
-          </a>
-          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => removing.open(name)} />
-        </span>
-      ),
-    },
-  ]
+  const columns = bucketColumns(removing.open)
   return (
     <div class="page">
       <div class="page-head">
@@ -98,6 +67,41 @@ export function Page() {
       {removing.for !== undefined && <DeleteBucket name={removing.for} onClose={removing.close} onDone={reload} />}
     </div>
   )
+}
+
+function bucketColumns(remove: (name: string) => void): Column<BucketRow>[] {
+  return [
+    {
+      title: 'Name',
+      show: ({ name }) => (
+        <a class="bar" href={linkTo(['bucket', name])}>
+          <Icon name="bucket" />
+          {name}
+        </a>
+      ),
+    },
+    { title: 'Objects', isNumber: true, show: ({ objects }) => (objects === undefined ? '' : countText(objects)) },
+    { title: 'Size', isNumber: true, show: ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes)) },
+    { title: 'Location', show: ({ location }) => location ?? '' },
+    { title: 'Created', show: ({ created }) => timeText(created) },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ name }) => (
+        <span class="bar">
+          <a
+            class="icon-button push"
+            href={linkTo(['bucket', name, 'settings'])}
+            aria-label={`Settings of ${name}`}
+            title="Settings"
+          >
+            <Icon name="settings" />
+          </a>
+          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => remove(name)} />
+        </span>
+      ),
+    },
+  ]
 }
 
 function CreateBucket({ onClose }: { onClose: () => void }) {

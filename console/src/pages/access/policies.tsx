@@ -28,26 +28,7 @@ export function Policies({ identities }: { identities: AccountIdentities }) {
   const editing = useOpened<{ name: string; document: string; builtIn: boolean }>()
   const explaining = useOpened()
   const removing = useOpened<string>()
-  const columns: Column<Policy>[] = [
-    {
-      title: 'Name',
-      show: (policy) => (
-        <button type="button" class="link-button" onClick={() => editing.open(policy)}>
-          <strong>{policy.name}</strong>
-        </button>
-      ),
-    },
-    { title: 'Kind', show: ({ builtIn }) => (builtIn ? <span class="badge">built in</span> : '') },
-    { title: 'Users', show: ({ users }) => users.join(', ') },
-    {
-      title: '',
-      isNumber: true,
-      show: ({ name, builtIn }) =>
-        !builtIn && may('DeletePolicy') ? (
-          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => removing.open(name)} />
-        ) : null,
-    },
-  ]
+  const columns = policyColumns(editing.open, removing.open)
   return (
     <>
       <div class="bar">
@@ -83,6 +64,29 @@ export function Policies({ identities }: { identities: AccountIdentities }) {
       {explaining.for && <Explain resource="bucket/key" onClose={explaining.close} />}
     </>
   )
+}
+
+function policyColumns(edit: (policy: Policy) => void, remove: (name: string) => void): Column<Policy>[] {
+  return [
+    {
+      title: 'Name',
+      show: (policy) => (
+        <button type="button" class="link-button" onClick={() => edit(policy)}>
+          <strong>{policy.name}</strong>
+        </button>
+      ),
+    },
+    { title: 'Kind', show: ({ builtIn }) => (builtIn ? <span class="badge">built in</span> : '') },
+    { title: 'Users', show: ({ users }) => users.join(', ') },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ name, builtIn }) =>
+        !builtIn && may('DeletePolicy') ? (
+          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => remove(name)} />
+        ) : null,
+    },
+  ]
 }
 
 interface EditParts {

@@ -81,13 +81,13 @@ function Retain({ address, lock, onDone, onClose }: RetainParts) {
         label="Mode"
         value={mode}
         options={[
-          ['GOVERNANCE', 'Governance: who has the permission can shorten or lift it'],
+          ['GOVERNANCE', 'Governance: users with the permission can shorten or lift it'],
           ['COMPLIANCE', 'Compliance: nobody can shorten or lift it'],
         ]}
       />
       <TextField label="Until" type="datetime-local" value={until} required />
       {lock.retention?.mode === 'GOVERNANCE' && (
-        <Check label="Bypass the retention that stands, to shorten it" value={bypass} />
+        <Check label="Bypass the current retention, to shorten it" value={bypass} />
       )}
     </FormDialog>
   )

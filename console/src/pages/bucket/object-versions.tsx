@@ -22,10 +22,27 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
       await reload()
     }
   }
+  const columns = versionColumns(address, change)
+  return (
+    <>
+      <h3>Versions</h3>
+      <Show of={state} again={reload}>
+        {(versions) => (
+          <Table caption="Versions" columns={columns} rows={versions} idOf={({ versionId }) => versionId} />
+        )}
+      </Show>
+    </>
+  )
+}
+
+function versionColumns(
+  address: ObjectAddress,
+  change: (work: () => Promise<unknown>, done: string) => Promise<void>,
+): Column<ListedVersion>[] {
   const { bucket, key } = address
   const open = (versionId: string) =>
     goTo(['bucket', bucket, 'objects'], { ...Object.fromEntries(place.value.query), object: key, version: versionId })
-  const columns: Column<ListedVersion>[] = [
+  return [
     {
       title: 'Version',
       show: ({ versionId, isLatest, isDeleteMarker }) => (
@@ -74,14 +91,4 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
       ),
     },
   ]
-  return (
-    <>
-      <h3>Versions</h3>
-      <Show of={state} again={reload}>
-        {(versions) => (
-          <Table caption="Versions" columns={columns} rows={versions} idOf={({ versionId }) => versionId} />
-        )}
-      </Show>
-    </>
-  )
 }

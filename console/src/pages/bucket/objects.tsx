@@ -25,8 +25,7 @@ export function Objects({ bucket }: { bucket: string }) {
   const opened = query.get('object')
   const openedVersion = query.get('version') ?? undefined
   const selected = useSignal<ReadonlyMap<string, Row>>(new Map())
-  const window = useOpened<'delete' | 'download'>()
-  const dropping = useSignal(false)
+  const drop = useDrop(bucket, folder)
   const { listing, reload } = useListing({ bucket, prefix: folder + search, versions, flat: false })
   useEffect(() => {
     selected.value = new Map()
@@ -36,44 +35,20 @@ export function Objects({ bucket }: { bucket: string }) {
     goTo(['bucket', bucket, 'objects'], { folder, search, versions: versions ? '1' : undefined, ...change })
   return (
     // Files can be dropped anywhere on the list. For the keyboard, there are buttons.
-    <section
-      class={dropping.value ? 'page full drop-target' : 'page full'}
-      aria-label="Objects"
-      onDragOver={(event) => {
-        event.preventDefault()
-        dropping.value = true
-      }}
-      onDragLeave={() => {
-        dropping.value = false
-      }}
-      onDrop={(event) => {
-        event.preventDefault()
-        dropping.value = false
-        if (event.dataTransfer) void filesOfDrop(event.dataTransfer).then((files) => uploadInto(bucket, folder, files))
-      }}
-    >
+    <section class={drop.isOver ? 'page full drop-target' : 'page full'} aria-label="Objects" {...drop.handlers}>
       <div class="bar">
         <Crumbs bucket={bucket} folder={folder} versions={versions} />
         <SearchField key={folder} label="Find by prefix" value={search} onSearch={(text) => go({ search: text })} />
       </div>
-      <div class="bar">
-        <ChooseFiles onChosen={(list) => uploadInto(bucket, folder, filesOfInput(list))} />
-        <Button icon="download" disabled={selected.value.size === 0} onClick={() => window.open('download')}>
-          Download
-        </Button>
-        <Button icon="trash" kind="danger" disabled={selected.value.size === 0} onClick={() => window.open('delete')}>
-          Delete
-        </Button>
-        <span class="quiet" role="status">
-          {selected.value.size > 0 ? `${countText(selected.value.size)} selected` : countOf(listing)}
-        </span>
-        <span class="push">
-          <Toggle label="Show versions" on={versions} onChange={(on) => go({ versions: on ? '1' : undefined })} />
-        </span>
-        <Button icon="restore" onClick={reload}>
-          Refresh
-        </Button>
-      </div>
+      <Actions
+        bucket={bucket}
+        folder={folder}
+        versions={versions}
+        listing={listing}
+        selected={selected}
+        onVersions={(on) => go({ versions: on ? '1' : undefined })}
+        onReload={reload}
+      />
       <Listed
         listing={listing}
         selected={selected}
@@ -91,23 +66,97 @@ export function Objects({ bucket }: { bucket: string }) {
           onChange={reload}
         />
       )}
-      {window.for === 'delete' && (
-        <DeleteMany
+    </section>
+  )
+}
+
+interface ActionParts {
+  bucket: string
+  folder: string
+  versions: boolean
+  listing: Listing
+  selected: Signal<ReadonlyMap<string, Row>>
+  onVersions: (on: boolean) => void
+  onReload: () => Promise<void>
+}
+
+function Actions({ bucket, folder, versions, listing, selected, onVersions, onReload }: ActionParts) {
+  const window = useOpened<'delete' | 'download'>()
+  return (
+    <>
+      <div class="bar">
+        <ChooseFiles onChosen={(list) => uploadInto(bucket, folder, filesOfInput(list))} />
+        <Button icon="download" disabled={selected.value.size === 0} onClick={() => window.open('download')}>
+          Download
+        </Button>
+        <Button icon="trash" kind="danger" disabled={selected.value.size === 0} onClick={() => window.open('delete')}>
+          Delete
+        </Button>
+        <span class="quiet" role="status">
+          {selected.value.size > 0 ? `${countText(selected.value.size)} selected` : countOf(listing)}
+        </span>
+        <span class="push">
+          <Toggle label="Show versions" on={versions} onChange={onVersions} />
+        </span>
+        <Button icon="restore" onClick={onReload}>
+          Refresh
+        </Button>
+      </div>
+      {window.for !== undefined && (
+        <ManyWindow
+          what={window.for}
           bucket={bucket}
-          rows={[...selected.value.values()]}
+          folder={folder}
           versions={versions}
-          onClose={() => {
-            window.close()
+          rows={[...selected.value.values()]}
+          onClose={window.close}
+          onDeleted={() => {
             selected.value = new Map()
-            void reload()
+            void onReload()
           }}
         />
       )}
-      {window.for === 'download' && (
-        <DownloadMany bucket={bucket} folder={folder} rows={[...selected.value.values()]} onClose={window.close} />
-      )}
-    </section>
+    </>
   )
+}
+
+interface ManyParts {
+  what: 'delete' | 'download'
+  bucket: string
+  folder: string
+  versions: boolean
+  rows: Row[]
+  onClose: () => void
+  onDeleted: () => void
+}
+
+function ManyWindow({ what, bucket, folder, versions, rows, onClose, onDeleted }: ManyParts) {
+  if (what === 'download') return <DownloadMany bucket={bucket} folder={folder} rows={rows} onClose={onClose} />
+  const close = () => {
+    onClose()
+    onDeleted()
+  }
+  return <DeleteMany bucket={bucket} rows={rows} versions={versions} onClose={close} />
+}
+
+/** Uploads the files that are dropped on an element with these handlers. */
+function useDrop(bucket: string, folder: string) {
+  const isOver = useSignal(false)
+  const handlers = {
+    onDragOver: (event: DragEvent) => {
+      event.preventDefault()
+      isOver.value = true
+    },
+    onDragLeave: () => {
+      isOver.value = false
+    },
+    onDrop: (event: DragEvent) => {
+      event.preventDefault()
+      isOver.value = false
+      if (event.dataTransfer) void filesOfDrop(event.dataTransfer).then((files) => uploadInto(bucket, folder, files))
+    },
+  }
+  return { isOver: isOver.value, handlers }
 }
 
 function countOf(listing: Listing): string {
@@ -138,7 +187,7 @@ function Listed({
   if (listing.loaded === 0) {
     if (!listing.isWhole) return <Loading />
     return (
-      <Empty title={listing.of.prefix === '' ? 'No object yet' : 'Nothing begins like this'}>
+      <Empty title={listing.of.prefix === '' ? 'No object yet' : 'No object with this prefix'}>
         <p>Drop files here, or upload them.</p>
       </Empty>
     )

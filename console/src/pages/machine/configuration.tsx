@@ -37,10 +37,7 @@ function Level() {
               const chosen = logLevels.find((each) => each === currentTarget.value)
               if (
                 chosen !== undefined &&
-                (await attempt(
-                  () => setLogLevel(chosen),
-                  'The log level is changed until the server is started again.',
-                ))
+                (await attempt(() => setLogLevel(chosen), 'The log level holds until the server restarts.'))
               )
                 await reload()
             }}

@@ -5,7 +5,7 @@ import { Button } from '../../../ui/button.tsx'
 import { Setting } from './panel.tsx'
 
 const states: Record<State, string> = {
-  Off: 'Off: a new object replaces the one of its name.',
+  Off: 'Off: a new object replaces the one with the same key.',
   Enabled: 'On: older versions stay, and what is deleted can be restored.',
   Suspended: 'Suspended: older versions stay, and new objects replace one another.',
 }
