@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createBucket } from '../load/create-bucket.ts'
 import type { Endpoint } from '../load/order.ts'
-import { type PeerKind, type PeerPlace, peerKinds, type RunBeside } from './peer-kinds.ts'
+import { type PeerKind, type PeerSetup, peerKinds, type RunBeside } from './peer-kinds.ts'
 import { cleanEnvironment, freePorts, type Server, startSilentChild } from './server.ts'
 
 export class PeerError extends Error {}
@@ -65,17 +65,17 @@ async function startPeer({ kind, path }: PeerProgram, directory: string): Promis
   const ports = await freePorts(kind.ports)
   // Every kind accepts keys of this form.
   const accessKeyId = `GK${randomBytes(12).toString('hex')}`
-  const place: PeerPlace = { directory, ports, accessKeyId, secretAccessKey: randomBytes(32).toString('hex') }
+  const setup: PeerSetup = { directory, ports, accessKeyId, secretAccessKey: randomBytes(32).toString('hex') }
   mkdirSync(join(directory, 'data'), { recursive: true })
-  const launch = kind.launch(place)
+  const launch = kind.launch(setup)
   for (const [file, text] of Object.entries(launch.files ?? {})) writeFileSync(file, text, { mode: 0o600 })
-  const endpoint = endpointOf('127.0.0.1', ports[0] ?? 0, place, 'bench')
+  const endpoint = endpointOf('127.0.0.1', ports[0] ?? 0, setup, 'bench')
   const run: RunBeside = (words, input) => runProgram(path, words, input)
   let isPrepared = kind.prepare === undefined
   const [program, words] = commandOf(path, launch.words)
   const environment = { ...cleanEnvironment(), ...launch.environment }
   const child = await startSilentChild(program, words, environment, join(directory, 'log'), async () => {
-    if (!isPrepared) await kind.prepare?.(place, run)
+    if (!isPrepared) await kind.prepare?.(setup, run)
     isPrepared = true
     await createBucket(endpoint)
   })

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { linkTo, place } from './model/address.ts'
+import { linkTo, route } from './model/address.ts'
 import { may } from './model/permissions.ts'
 import { logOut, session } from './model/session.ts'
 import { theme, themes } from './model/theme.ts'
@@ -58,7 +58,7 @@ export function App() {
         <Notices />
       </>
     )
-  const [first = 'buckets'] = place.value.path
+  const [first = 'buckets'] = route.value.path
   const page = [...pages, bucketPage].find(({ path, isShown }) => path === first && isShown()) ?? pages[0]
   return (
     <div class="frame">

@@ -97,8 +97,8 @@ function changeUpload(backend: Wrapping): Change {
     const record = uploadCodec.decode(key, value)
     if (record.state !== 'open' || !isByRing(record.encryption)) return undefined
     const { encryption } = record
-    const place = { uploadId: uploadIdOf(key) }
-    const renewed = rewrapped(backend, encryption, { bucketId: record.bucketId, key: record.key, place })
+    const owner = { uploadId: uploadIdOf(key) }
+    const renewed = rewrapped(backend, encryption, { bucketId: record.bucketId, key: record.key, owner })
     return { changed: renewed && uploadCodec.encode(key, { ...record, encryption: renewed }) }
   }
 }

@@ -130,7 +130,7 @@ class PostgresKv implements Kv {
   }
 
   #assertOpen(): void {
-    if (this.#closing !== undefined) throw new Error('the metadata store is closed')
+    if (this.#closing !== undefined) throw new Error('the metadata engine is closed')
     if (this.#failure !== undefined) throw this.#failure
   }
 }

@@ -64,7 +64,7 @@ export interface WireServerOptions {
   over?(backend: Backend): Backend
 }
 
-/** As if the metadata store were that far away. */
+/** As if the metadata were that far away. */
 const kvDelayMs = Number(process.env.HOLDFAST_TEST_KV_DELAY_MS ?? 0)
 
 /** Of any request for temporary keys, in addition to those of any request. */

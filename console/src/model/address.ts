@@ -6,15 +6,15 @@ addEventListener('hashchange', () => {
   hash.value = location.hash
 })
 
-export interface Place {
+export interface Route {
   /** The parts of the path, decoded. */
   path: readonly string[]
   query: URLSearchParams
 }
 
-export const place = computed<Place>(() => readPlace(hash.value))
+export const route = computed<Route>(() => readRoute(hash.value))
 
-function readPlace(text: string): Place {
+function readRoute(text: string): Route {
   const [path = '', query = ''] = text.replace(/^#\/?/, '').split(/\?(.*)/s)
   return {
     path: path

@@ -1,7 +1,7 @@
 /** Users, keys and policies of an account. */
 import { useMemo } from 'preact/hooks'
 import { AccountIdentities, listAccounts } from '../api/identities.ts'
-import { goTo, linkTo, place } from '../model/address.ts'
+import { goTo, linkTo, route } from '../model/address.ts'
 import { useLoaded } from '../model/loaded.ts'
 import { may } from '../model/permissions.ts'
 import { session } from '../model/session.ts'
@@ -16,8 +16,8 @@ const tabs = [
 ] as const
 
 export function Page() {
-  const [, tab = 'users'] = place.value.path
-  const account = place.value.query.get('account') ?? session.value?.account ?? 'main'
+  const [, tab = 'users'] = route.value.path
+  const account = route.value.query.get('account') ?? session.value?.account ?? 'main'
   const identities = useMemo(() => new AccountIdentities(account), [account])
   const [, , Shown] = tabs.find(([id]) => id === tab) ?? tabs[0]
   return (

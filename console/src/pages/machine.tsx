@@ -1,6 +1,6 @@
 /** The machine room: stores and locations, tasks, load, requests, members, configuration. */
 import type { FunctionComponent } from 'preact'
-import { linkTo, place } from '../model/address.ts'
+import { linkTo, route } from '../model/address.ts'
 import { may } from '../model/permissions.ts'
 import { Configuration } from './machine/configuration.tsx'
 import { Load } from './machine/load.tsx'
@@ -27,7 +27,7 @@ const all: readonly Tab[] = [
 
 export function Page() {
   const tabs = all.filter(({ operation }) => may(operation))
-  const [, asked] = place.value.path
+  const [, asked] = route.value.path
   const current = tabs.find(({ id }) => id === asked) ?? tabs[0]
   return (
     <div class="page">

@@ -151,7 +151,7 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    this.#failure ??= new Error('the metadata store is closed')
+    this.#failure ??= new Error('the metadata engine is closed')
     await this.#client.end().catch(() => {})
   }
 }

@@ -177,7 +177,7 @@ class Lane {
     for (let attempt = 0; ; attempt++) {
       try {
         if (this.#session === undefined || this.#session.isBroken) this.#session = await this.#primary.open()
-        if (this.#isGivenUp) throw new Error('the metadata store is closed')
+        if (this.#isGivenUp) throw new Error('the metadata engine is closed')
         const { rows, isDurable } = await this.#session.commit({
           text: 'update holdfast_writers set epoch = epoch + 1 where id = $1 returning epoch, last, failed',
           values: [writer.id],

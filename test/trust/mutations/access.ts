@@ -146,7 +146,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: 'a bucket policy can name another bucket',
     file: 'access/parse-actions.ts',
-    find: "if (targets.length === 0) throw malformed('Policy has invalid resource', place, pattern)",
+    find: "if (targets.length === 0) throw malformed('Policy has invalid resource', part, pattern)",
     replace: '',
     suite: 'access/parse-policy.test.ts',
   },

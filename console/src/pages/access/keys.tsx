@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { listBuckets } from '../../api/buckets.ts'
 import type { AccountIdentities, IssuedKey, Key } from '../../api/identities.ts'
-import { place } from '../../model/address.ts'
+import { route } from '../../model/address.ts'
 import { scopedPolicy } from '../../model/key-scope.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt, tell } from '../../model/notices.ts'
@@ -16,7 +16,7 @@ import { Empty, Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
 export function Keys({ identities }: { identities: AccountIdentities }) {
-  const ofUser = place.value.query.get('user')
+  const ofUser = route.value.query.get('user')
   const { state, reload } = useLoaded(() => identities.keys(), [])
   const making = useOpened()
   const issued = useOpened<IssuedKey>()

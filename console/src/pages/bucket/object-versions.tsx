@@ -1,6 +1,6 @@
 /** All versions of one key. Each can be opened, restored or removed. */
 import { copyObject, deleteVersion, type ListedVersion, listVersions, type ObjectAddress } from '../../api/objects.ts'
-import { goTo, place } from '../../model/address.ts'
+import { goTo, route } from '../../model/address.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt } from '../../model/notices.ts'
 import { sizeText, timeText } from '../../model/text.ts'
@@ -41,7 +41,7 @@ function versionColumns(
 ): Column<ListedVersion>[] {
   const { bucket, key } = address
   const open = (versionId: string) =>
-    goTo(['bucket', bucket, 'objects'], { ...Object.fromEntries(place.value.query), object: key, version: versionId })
+    goTo(['bucket', bucket, 'objects'], { ...Object.fromEntries(route.value.query), object: key, version: versionId })
   return [
     {
       title: 'Version',

@@ -1,7 +1,7 @@
 /** The objects of a bucket: folders, search by prefix, versions, upload, and actions on many objects at once. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { goTo, linkTo, place } from '../../model/address.ts'
+import { goTo, linkTo, route } from '../../model/address.ts'
 import { filesOfDrop, filesOfInput } from '../../model/chosen-files.ts'
 import type { Listing, Row } from '../../model/listing.ts'
 import { useOpened } from '../../model/opened.ts'
@@ -18,7 +18,7 @@ import { ObjectList } from './object-list.tsx'
 import { ObjectWindow } from './object-window.tsx'
 
 export function Objects({ bucket }: { bucket: string }) {
-  const { query } = place.value
+  const { query } = route.value
   const folder = query.get('folder') ?? ''
   const search = query.get('search') ?? ''
   const versions = query.get('versions') === '1'
