@@ -49,5 +49,6 @@ export const longSuites: readonly string[] = [
   'trust/storm.test.ts',
   'trust/version-model-planted.test.ts',
   'trust/version-model.test.ts',
+  'wire/far-metadata.test.ts',
   'wire/over-postgres.test.ts',
 ]

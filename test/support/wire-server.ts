@@ -17,7 +17,6 @@ import { operations } from '../../src/operations/table.ts'
 import type { OidcProvider } from '../../src/sts/oidc/provider-settings.ts'
 import { stsActions } from '../../src/sts/sts.ts'
 import type { StsErrorCode } from '../../src/sts/sts-error.ts'
-import { CountingKv } from './counting-kv.ts'
 import { wireMetadata } from './wire-metadata.ts'
 
 /** The account that sends, unless a test says otherwise. */
@@ -63,9 +62,6 @@ export interface WireServerOptions {
   /** What the server is given for the store over memory: slowed down, or watched. */
   over?(backend: Backend): Backend
 }
-
-/** As if the metadata were that far away. */
-const kvDelayMs = Number(process.env.HOLDFAST_TEST_KV_DELAY_MS ?? 0)
 
 /** Of any request for temporary keys, in addition to those of any request. */
 const stsCodes: readonly StsErrorCode[] = [
@@ -122,7 +118,6 @@ export async function startWireServer({
   const memory = openMemoryData([kmsKeyName])
   const metadata = await wireMetadata(memory.backend, metadataUrl?.())
   const { backend } = metadata
-  const delayed = kvDelayMs > 0 ? { ...backend, kv: new CountingKv(backend.kv, { delayMs: kvDelayMs }) } : backend
   const lines = new Map<string, RequestLog>()
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
@@ -132,7 +127,7 @@ export async function startWireServer({
   const { credentials } = identities
   const server = createHttpServer({
     operations,
-    backend: over(delayed),
+    backend: over(backend),
     credentials,
     sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock }),
     domains: [],
