@@ -153,7 +153,7 @@ describe('a session', () => {
     expect([after.status, after.json.code]).toEqual([401, 'SessionEnded'])
   })
 
-  it('ends when it is idle, and at its full age although it is busy', async () => {
+  it('ends when it is idle, and at its full age even if it is busy', async () => {
     const idle = await logIn()
     const busy = await logIn()
     world.advance(limits.browserSessionIdleMs - 60_000)

@@ -137,7 +137,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
   it.each([
     ['alone', []],
     ['with workers', ['--workers', '2']],
-  ])('stop when they are told to while the database is away, %s', async (_, more) => {
+  ])('stop on request while the database is away, %s', async (_, more) => {
     const { ready, child, ended } = await start('a', ...more)
     await place.clientOf(ready.endpoint).send(new CreateBucketCommand({ Bucket }))
     await postgres.stop('SIGKILL')
@@ -165,7 +165,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     await expect.poll(() => read().catch(() => undefined)).toBe('kept')
   })
 
-  it('take temporary keys that another one has given', async () => {
+  it('accept temporary keys that another server has given out', async () => {
     const [a, b] = await Promise.all([start('a'), start('b')])
     const port = Number(new URL(a.ready.endpoint).port)
     const agent = new Agent()
@@ -179,7 +179,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     expect(await (await own.send(new GetObjectCommand({ Bucket, Key: 'k' }))).Body?.transformToString()).toBe('x')
   })
 
-  it('say in one line why a database is of no use', async () => {
+  it('say in one line why they can not use a database', async () => {
     const url = variables.HOLDFAST_METADATA_URL ?? ''
     const expectRefused = async (changed: string, message: string): Promise<void> => {
       const { code, stderr } = await run(words('a'), { ...variables, HOLDFAST_METADATA_URL: changed }).ended

@@ -69,7 +69,7 @@ describeInstalled('holdfast migrate, again', [postgresProbe, ['strace', '-V']], 
     },
   )
 
-  it('takes no database that holds anything, and goes on only to the one where it began', async () => {
+  it('refuses a database that holds anything, and continues only to the one where it began', async () => {
     await fillWithMany()
     const used = await world.otherDatabase('used')
     const stores = await readFile(place.path('holdfast.toml'), 'utf8')
@@ -124,7 +124,7 @@ describeInstalled('holdfast migrate, again', [postgresProbe, ['strace', '-V']], 
     expect(await there()).toMatchObject({ code: 0 })
   })
 
-  it('carries the number of the maintainer on, so that no store refuses the next one', async () => {
+  it('keeps the number of the maintainer, so that no store refuses the next maintainer', async () => {
     await serving(alone(), fill)
     const numbers: number[] = []
     for (let round = 0; round < 2; round++) {

@@ -84,7 +84,7 @@ describeInstalled('holdfast migrate', [postgresProbe], () => {
     await serving(shared(), async (client) => expect((await seen(client)).versions.length).toBeGreaterThan(4))
   })
 
-  it('--keep-local leaves objects in the data directory, whose store becomes one like others, and takes it back', async () => {
+  it('--keep-local leaves objects in the data directory, whose store becomes like any other, and the way back works too', async () => {
     await serving({ ...alone(), HOLDFAST_CONFIG: '' }, fill)
     const before = await serving(alone(), seen)
     expect(await there('--keep-local')).toMatchObject({ code: 1, stderr: expect.stringContaining('[stores.local]') })

@@ -49,7 +49,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
     }
   }
 
-  it('comes back from a snapshot and newer copies, with one disk lost, too; a recovery that is killed counts for nothing', async () => {
+  it('comes back from a snapshot and newer copies, even with one disk lost; a killed recovery has no effect', async () => {
     await make(schemes['two copies'])
     const before = await world.serving(async (s3) => {
       await makeBuckets(s3)
@@ -105,7 +105,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
     })
   })
 
-  it('comes back from a backup that was made beside servers, without what their processes had there', async () => {
+  it('comes back from a backup that was made while servers ran, without the records of their processes', async () => {
     await make(schemes['two copies'])
     const file = world.path('file.backup')
     const before = await world.serving(async (s3) => {

@@ -37,7 +37,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     return readZip(await bytesOf(download))
   }
 
-  it('one object is a file under the last part of its key', async () => {
+  it('one object becomes a file named by the last part of its key', async () => {
     await makeBucket('single', { 'reports/März & "Mai".txt': 'the report' })
     await visit.page.goto(`${visit.ready.adminEndpoint}#/bucket/single/objects?folder=reports/`)
     await button('März & "Mai".txt').click()
@@ -49,7 +49,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     expect((await bytesOf(download)).toString()).toBe('the report')
   })
 
-  it('several objects and folders are one archive, with their bytes', async () => {
+  it('several objects and folders become one archive with their bytes', async () => {
     await makeBucket('many', {
       'a.txt': 'first',
       'b.txt': 'not chosen',
@@ -75,7 +75,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     expect(complaints).toEqual([])
   })
 
-  it('no name of an archive leads out of its folder, and what a browser cannot ask for is counted', async () => {
+  it('no name in an archive leads out of its folder, and keys that a browser cannot request are counted', async () => {
     await makeBucket('hostile', {
       'in/../../x': 'unreachable',
       'in/./y': 'unreachable',

@@ -23,7 +23,7 @@ describeInstalled('a store that is lost', [['chromium', '--version']], () => {
   const visit = visitConsole(startOnThreeDisks)
   const { button, put, complaints } = visit
 
-  it('is shown, is replaced, and the progress of the repair leads to a whole location', async () => {
+  it('is shown and replaced, and the repair makes the location whole again', async () => {
     await visit.s3.send(new CreateBucketCommand({ Bucket: 'photos' }))
     for (let i = 0; i < objects; i++) await put('photos', `photo-${i}`, bytesOf(i))
     await visit.open('machine/stores', 'Machine room')

@@ -208,7 +208,7 @@ describe('a key ring of several servers over one metadata', () => {
     }
   })
 
-  it('gets a key of another name only by command', async () => {
+  it('gets a key for a new name only by a command', async () => {
     await start('g1')
     await expect(start('g1', { kmsKeys: ['invoices'] })).rejects.toThrow(
       'has no key named invoices. Add one with holdfast key-ring --rotate invoices, and copy',

@@ -33,7 +33,7 @@ describeOverEngines('a lease', (open) => {
     for (const { leaseLeftMs } of await listMembers(kv)) expect(leaseLeftMs).toBeGreaterThan(leaseMs / 2)
   })
 
-  it('lets commits fail on their own checks only', async () => {
+  it('lets commits fail only on their own checks', async () => {
     await writes(one, 'a')
     expect(await one.membership.kv.commit({ checks: [{ key: bytes('a'), absent: true }], puts: [put('b')] })).toBe(
       false,
@@ -58,7 +58,7 @@ describeOverEngines('a lease', (open) => {
     expect((await listMembers(kv))[0]?.leaseLeftMs).toBeGreaterThanOrEqual(0)
   })
 
-  it('that is over leaves a process that tries again and again time for everything else', async () => {
+  it('that is over leaves time for everything else to a process that keeps trying', async () => {
     one.way.isCut = true
     await world.pass(leaseMs)
     let hasTurned = false
@@ -109,7 +109,7 @@ describeOverEngines('a lease', (open) => {
     expect((await keysOf(kv)).filter((key) => key === 'late')).toEqual([])
   })
 
-  it('that was interrupted for less than itself goes on', async () => {
+  it('continues after an interruption shorter than itself', async () => {
     world.stop(one)
     await world.pass(leaseMs - 500)
     await world.wake(one)

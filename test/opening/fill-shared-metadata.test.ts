@@ -90,7 +90,7 @@ describeInstalled('filling a database with metadata', [postgresProbe], () => {
     expect(await isThere()).toBe(true)
   })
 
-  it('waits for a server that has died, and keeps it from writing ever after', async () => {
+  it('waits for a server that has died, and keeps it from ever writing again', async () => {
     await leaveDead('dead')
     const warnings: string[] = []
     await fillMetadata({ ...options(), command: 'restore', warn: (line) => void warnings.push(line) }, putBucket)
@@ -109,7 +109,7 @@ describeInstalled('filling a database with metadata', [postgresProbe], () => {
     await (await openMetadata(options())).close()
   })
 
-  it('begins again after one that failed, and removes what that one wrote', async () => {
+  it('begins again after a failed attempt, and removes what that wrote', async () => {
     const failing = filled(async (metadata) => {
       await putBucket(metadata)
       throw new Error('cut off')

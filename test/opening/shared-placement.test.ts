@@ -47,7 +47,7 @@ describe('a change that waits for another server', () => {
     expect(g2.warnings).toHaveLength(1)
   })
 
-  it('is told of no more once the other one has made it', async () => {
+  it('is no longer reported once the other one has made it', async () => {
     const { g1, g2 } = await start()
     await g1.close()
     await world.start('g1', world.configured(['a', 'b', 'c'], { safe: ['a', 'b'], far: ['c'] }))

@@ -158,7 +158,7 @@ describe('a bucket', () => {
       for (const one of [store, inherited.store]) await one.close()
     }))
 
-  it('counts anew when an operator claims it for its metadata of an earlier day', () =>
+  it('counts from the start again when an operator claims it for restored metadata', () =>
     withSide(async (side) => {
       const { store } = await openRemote(side.address, { ownership: ownedBy('tests', ['1-a']) })
       await store.delete([], heldPost(57))

@@ -150,7 +150,7 @@ describe('the maintainers of a directory', () => {
     expect(after.filter((file) => file.endsWith(`.open-${gone}`)).length).toBeGreaterThan(30)
   })
 
-  it('change nothing once their post may be another’s by their own clock', async () => {
+  it('change nothing once their post may be another’s, by their own clock', async () => {
     const { fs, store, ids } = await opened()
     let calls = 0
     const ending: MaintenancePost = {
@@ -180,7 +180,7 @@ describe('the maintainers of a directory', () => {
     await expect(store.delete([], heldPost(58))).rejects.toThrow('belongs to other metadata')
   })
 
-  it('count anew when an operator claims the store for its metadata of an earlier day', async () => {
+  it('count from the start again when an operator claims the store for restored metadata', async () => {
     const { fs, clock, store } = await opened()
     await store.delete([], heldPost(57))
     const claiming = { ...ownedBy('one', ['1-b']), knows: store.storeId, takes: 'any' as const }
