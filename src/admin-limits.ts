@@ -15,6 +15,8 @@ export const adminLimits = {
   browserSessionIdleMs: 60 * 60 * 1000,
   sessionSeenEveryMs: 60_000,
   browserSessionsMax: 1000,
+  /** Of one key, or of one user of an issuer. One more ends the oldest. */
+  browserSessionsOfHolderMax: 50,
   /** Temporary keys for pages. They outlive a log-out by at most this. */
   pageKeysMs: 15 * 60 * 1000,
   /** How long a user may take at an issuer. */
@@ -48,9 +50,13 @@ export const adminLimits = {
   queueCountMax: 100_000,
   /** How long the admin port waits for the report of a worker. */
   workerReportMs: 2_000,
-  /** The age at which a bucket's usage is counted again, and the least share of the time that counting leaves to other work. */
+  /** The least share of the time that counts in the background leave to other work. */
+  countIdleShare: 0.75,
+  /** The age at which a bucket's usage is counted again. */
   usageAgeMs: 60_000,
-  usageIdleShare: 0.75,
   /** How long a list of buckets waits for usage that was never counted. */
   usageWaitMs: 500,
+  /** The shards of stores are counted again after this time, or after so many times as long as the last count took. */
+  shardCountAgeMsMin: 5_000,
+  shardCountAgeTimes: 20,
 } as const
