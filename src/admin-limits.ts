@@ -5,6 +5,8 @@ const MiB = 1024 * KiB
 
 export const adminLimits = {
   adminBodyBytesMax: 1 * MiB,
+  /** Objects and lists within each other. A policy needs seven. */
+  adminInputDepthMax: 32,
   adminConnectionsMax: 64,
   /** How long a command waits for the admin port: longer than a change takes to reach every process. */
   adminAnswerMs: 60_000,
