@@ -5,6 +5,8 @@ const MiB = 1024 * KiB
 
 export const adminLimits = {
   adminBodyBytesMax: 1 * MiB,
+  /** Objects and lists within each other. A policy needs seven. */
+  adminInputDepthMax: 32,
   adminConnectionsMax: 64,
   /** How long a command waits for an answer of the admin port. Longer than a change takes to reach every process. */
   adminAnswerMs: 60_000,
@@ -15,7 +17,9 @@ export const adminLimits = {
   browserSessionIdleMs: 60 * 60 * 1000,
   sessionSeenEveryMs: 60_000,
   browserSessionsMax: 1000,
-  /** Temporary keys for pages. They remain valid for at most this time after a log-out. */
+  /** Of one key, or of one user of an issuer. One more ends the oldest. */
+  browserSessionsOfHolderMax: 50,
+  /** Temporary keys for pages. They outlive a log-out by at most this. */
   pageKeysMs: 15 * 60 * 1000,
   /** How long a user may take at an issuer. */
   pendingLogInMs: 10 * 60 * 1000,
@@ -48,9 +52,13 @@ export const adminLimits = {
   queueCountMax: 100_000,
   /** How long the admin port waits for the report of a worker. */
   workerReportMs: 2_000,
-  /** How old a bucket's usage may be before it is counted again, and the share of time that counting leaves to other work at least. */
+  /** The least share of the time that counts in the background leave to other work. */
+  countIdleShare: 0.75,
+  /** The age at which a bucket's usage is counted again. */
   usageAgeMs: 60_000,
-  usageIdleShare: 0.75,
   /** How long a list of buckets waits for usage that was never counted. */
   usageWaitMs: 500,
+  /** The shards of stores are counted again after this time, or after so many times as long as the last count took. */
+  shardCountAgeMsMin: 5_000,
+  shardCountAgeTimes: 20,
 } as const

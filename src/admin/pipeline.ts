@@ -154,7 +154,12 @@ export class AdminPipeline {
   async #stream(asked: Asked, runPrepared: PreparedRun, context: AdminContext): Promise<void> {
     const begin = async (signal: AbortSignal) =>
       (await runPrepared(context, asked.parameters, signal)) as AsyncIterable<unknown>
-    await this.#streams.serve(asked.exchange, begin, async () => this.#permit(asked, await asked.sender.recheck()))
+    const { principal, recheck } = asked.sender
+    const owner = JSON.stringify([principal.accountId, principal.user?.name])
+    await this.#streams.serve(asked.exchange, begin, {
+      owner,
+      recheck: async () => this.#permit(asked, await recheck()),
+    })
   }
 
   /** Throws AccessDenied. */

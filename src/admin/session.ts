@@ -1,5 +1,6 @@
 /** The admin port's operations for browsers: log in, log out, who is logged in, and keys with which a page uses the S3 port. */
 import { z } from 'zod'
+import { peerGroup } from '../http/fair-share.ts'
 import { limits } from '../limits.ts'
 import { readCookie, setCookie } from '../logins/cookies.ts'
 import { LogInRefused } from '../logins/log-in-refused.ts'
@@ -9,7 +10,10 @@ import { name, noInput } from './views.ts'
 
 const isSecure = ({ client }: AdminContext): boolean => client.origin.startsWith('https:')
 
-/** The server decides when a session ends. The cookie lives as long as the longest session. */
+/** What failed log-ins are counted by: whoever has one IPv6 address usually has a whole network of them. */
+const peerOf = ({ client }: AdminContext): string => peerGroup(client.address)
+
+/** The server decides when a session ends. The cookie ends with the longest one. */
 function keep(context: AdminContext, cookie: string): void {
   const seconds = limits.browserSessionMs / 1000
   context.answerHeaders.push(...setCookie('session', cookie, { secure: isSecure(context), seconds }))
@@ -33,7 +37,7 @@ const logIn = defineAdminOperation({
   output: begun,
   handle: async (context, _, { accessKeyId, secretAccessKey }) => {
     context.noted.accessKeyId = accessKeyId
-    const { cookie, session } = await context.logIns.withKey(accessKeyId, secretAccessKey, context.client.address)
+    const { cookie, session } = await context.logIns.withKey(accessKeyId, secretAccessKey, peerOf(context))
     keep(context, cookie)
     return { csrfToken: session.csrfToken, expires: isoTime(session.expiresMs) }
   },
@@ -63,8 +67,8 @@ const logInAtIssuer = defineAdminOperation({
   input: z.strictObject({ issuer: name }),
   output: z.object({ url: z.string() }),
   handle: async (context, _, { issuer }) => {
-    const { origin, address } = context.client
-    const { url, pending } = await context.logIns.beginAtIssuer(issuer, origin + callbackPath, address)
+    const { origin } = context.client
+    const { url, pending } = await context.logIns.beginAtIssuer(issuer, origin + callbackPath, peerOf(context))
     const seconds = limits.pendingLogInMs / 1000
     context.answerHeaders.push(...setCookie('pending', pending, { secure: isSecure(context), seconds }))
     return { url }
@@ -86,7 +90,7 @@ const endLogInAtIssuer = defineAdminOperation({
     const pending = readCookie(client.cookies, 'pending', secure)
     answerHeaders.push(...setCookie('pending', '', { secure, seconds: 0 }))
     try {
-      const { cookie, session } = await logIns.finishAtIssuer(pending, client.rawQuery, client.address)
+      const { cookie, session } = await logIns.finishAtIssuer(pending, client.rawQuery, peerOf(context))
       context.noted.user = session.principal.user?.name ?? ''
       keep(context, cookie)
       answerHeaders.push('Location', '/')

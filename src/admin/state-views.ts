@@ -36,6 +36,8 @@ const storeView = z.object({
   reason: z.string().optional(),
   usedBytes: z.number().optional(),
   freeBytes: z.number().optional(),
+  /** Those of this location, without garbage. Absent: not counted yet. A count begins when locations are asked for. */
+  shards: z.object({ count: z.number(), bytes: z.number(), measured: z.string() }).optional(),
 })
 
 const progress = z.object({

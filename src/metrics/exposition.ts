@@ -173,7 +173,7 @@ function fillLoads(to: Filling, loads: readonly ProcessLoad[]): void {
   to.gauge('holdfast_processes', 'Processes of this server that reported.', [[{}, loads.length]])
   to.gauge(
     'holdfast_event_loop_delay_seconds',
-    'Delay of the event loop since the last scrape, in the worst process.',
+    'Delay of the event loop within the last one or two minutes, in the worst process.',
     [
       [{ statistic: 'p50' }, max(({ loopDelayMs }) => loopDelayMs.p50) / 1000],
       [{ statistic: 'p99' }, max(({ loopDelayMs }) => loopDelayMs.p99) / 1000],

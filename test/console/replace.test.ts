@@ -34,6 +34,23 @@ describeInstalled('a store that is lost', [['chromium', '--version']], () => {
       await store(name).getByText('up', { exact: true }).waitFor()
       await store(name).getByRole('meter').waitFor()
     }
+    const shardsIn = async (name: string): Promise<number> =>
+      Number(
+        await store(name)
+          .getByRole('progressbar', { name: `Shards in ${name}` })
+          .getAttribute('value'),
+      )
+    const shardsInAll = async (): Promise<number> => {
+      const found = await Promise.all(['disk1', 'disk2', 'disk3'].map(shardsIn))
+      return found.reduce((all, one) => all + one, 0)
+    }
+    // Snapshots of the metadata lie there, too.
+    await expect.poll(shardsInAll).toBeGreaterThanOrEqual(2 * objects)
+    const lying = await shardsIn('disk2')
+    expect(lying).toBeGreaterThan(0)
+    await store('disk2')
+      .getByText(new RegExp(`^${lying} shards?, `))
+      .waitFor()
 
     // The disk goes away under the running server, which notices by itself; so does the page.
     await rename(join(visit.folder, 'disk2'), join(visit.folder, 'lost'))
@@ -62,6 +79,8 @@ describeInstalled('a store that is lost', [['chromium', '--version']], () => {
     await visit.page.getByRole('link', { name: 'Stores and locations' }).click()
     await location.getByText('2 copies; survives the loss of 1 store.').waitFor()
     await location.getByText('OK', { exact: true }).waitFor()
+    await expect.poll(shardsInAll).toBeGreaterThanOrEqual(2 * objects)
+    expect(await shardsIn('disk2')).toBeGreaterThan(0)
     expect(await location.getByRole('button', { name: 'Replace…' }).count()).toBe(0)
     expect(complaints).toEqual([])
 

@@ -22,6 +22,10 @@ export const seconds = signal<readonly Second[]>([])
 export const dropped = signal(0)
 export const isLost = signal(false)
 
+/** How far the server's clock is ahead of the browser's, by its latest request. */
+let aheadMs = 0
+export const serverNowMs = (): number => Date.now() + aheadMs
+
 let viewers = 0
 let stop: (() => void) | undefined
 
@@ -41,6 +45,8 @@ export function watchRequests(): () => void {
 
 function see({ requests, dropped: lost }: { requests: SeenRequest[]; dropped: number }): void {
   dropped.value += lost
+  const latest = requests.at(-1)
+  if (latest !== undefined) aheadMs = Date.parse(latest.time) - Date.now()
   lines.value = [...requests.toReversed(), ...lines.value].slice(0, linesMax)
   const changed = new Map(seconds.value.map((second) => [second.at, second]))
   for (const request of requests) {

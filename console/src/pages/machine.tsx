@@ -12,21 +12,22 @@ import { Tasks } from './machine/tasks.tsx'
 interface Tab {
   id: string
   title: string
-  operation: string
+  /** Who may use one of these sees it. */
+  operations: readonly string[]
   Shown: FunctionComponent
 }
 
 const all: readonly Tab[] = [
-  { id: 'stores', title: 'Stores and locations', operation: 'ListLocations', Shown: Locations },
-  { id: 'tasks', title: 'Tasks', operation: 'ListTasks', Shown: Tasks },
-  { id: 'load', title: 'Load', operation: 'ListRequests', Shown: Load },
-  { id: 'requests', title: 'Requests', operation: 'ListRequests', Shown: Requests },
-  { id: 'members', title: 'Members', operation: 'ListMembers', Shown: Members },
-  { id: 'configuration', title: 'Configuration', operation: 'GetConfiguration', Shown: Configuration },
+  { id: 'stores', title: 'Stores and locations', operations: ['ListLocations'], Shown: Locations },
+  { id: 'tasks', title: 'Tasks', operations: ['ListTasks'], Shown: Tasks },
+  { id: 'load', title: 'Load', operations: ['WatchRequests', 'GetMetrics'], Shown: Load },
+  { id: 'requests', title: 'Requests', operations: ['ListRequests'], Shown: Requests },
+  { id: 'members', title: 'Members', operations: ['ListMembers'], Shown: Members },
+  { id: 'configuration', title: 'Configuration', operations: ['GetConfiguration'], Shown: Configuration },
 ]
 
 export function Page() {
-  const tabs = all.filter(({ operation }) => may(operation))
+  const tabs = all.filter(({ operations }) => operations.some(may))
   const [, asked] = route.value.path
   const current = tabs.find(({ id }) => id === asked) ?? tabs[0]
   return (

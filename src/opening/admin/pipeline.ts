@@ -18,6 +18,7 @@ import type { ShownSetting } from '../../config/shown-settings.ts'
 import type { KeyPair } from '../../http/tls-front.ts'
 import type { ServedIdentities } from '../../identities/identities.ts'
 import type { BucketUsages } from '../../jobs/bucket-usage.ts'
+import type { ShardCounts } from '../../jobs/shard-counts.ts'
 import { LogIns } from '../../logins/log-ins.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
 import type { OidcProvider } from '../../sts/oidc/provider-settings.ts'
@@ -59,11 +60,14 @@ export interface AdminEndpointOptions {
   log: Logger
 }
 
-export function openPipeline(
-  options: AdminEndpointOptions,
-  usages: BucketUsages,
-  load: { report(): ProcessLoad },
-): AdminPipeline {
+/** What an admin port counts for as long as it is open. */
+export interface Counting {
+  usages: BucketUsages
+  shardCounts: ShardCounts
+  load: { report(): ProcessLoad }
+}
+
+export function openPipeline(options: AdminEndpointOptions, { usages, shardCounts, load }: Counting): AdminPipeline {
   const { listen, backend, identities, oidc, region, keyPair, metadataAnswers, serving, log } = options
   const { credentials } = identities
   const accountBlocks = openAccountBlocks(identities, options)
@@ -78,7 +82,7 @@ export function openPipeline(
     info: () => ({ ...info(), serving: serving() !== undefined }),
   })
   return new AdminPipeline({
-    ...adminServices({ ...options, accountBlocks, usages, info, s3Endpoint, metrics }),
+    ...adminServices({ ...options, accountBlocks, usages, shardCounts, info, s3Endpoint, metrics }),
     metricsToken: options.adminMetricsToken,
     operations: adminOperations,
     credentials,

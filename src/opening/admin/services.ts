@@ -25,6 +25,7 @@ import type { BucketUsages } from '../../jobs/bucket-usage.ts'
 import { healthOf } from '../../jobs/location-health.ts'
 import { locationStatuses } from '../../jobs/location-status.ts'
 import { moveKind } from '../../jobs/move-bucket.ts'
+import type { CountedShards, ShardCounts } from '../../jobs/shard-counts.ts'
 import { allTasks, cancelTask, type FoundTask, readTask, requestTask } from '../../jobs/tasks.ts'
 import { listMembers } from '../../members/list-members.ts'
 import { findBucket } from '../../objects/buckets.ts'
@@ -41,6 +42,7 @@ export interface AdminServicesOptions {
   accountBlocks: Pick<AccountBlocks, 'of'>
   region: string
   usages: BucketUsages
+  shardCounts: ShardCounts
   processes: S3Processes
   log: Logger
   placement: Placement
@@ -108,10 +110,11 @@ async function bucketsOf(
     })
 }
 
-function storageOf({ backend, placement, dataPath, member, log }: AdminServicesOptions): Storage {
+function storageOf({ backend, placement, dataPath, member, log, shardCounts }: AdminServicesOptions): Storage {
   return {
-    locations: async () =>
-      (await locationStatuses(backend)).map((status) => ({
+    locations: async () => {
+      const counted = shardCounts.known()
+      return (await locationStatuses(backend)).map((status) => ({
         ...status,
         isDefault: status.name === backend.blobs.defaultLocation,
         health: healthOf(status),
@@ -119,9 +122,11 @@ function storageOf({ backend, placement, dataPath, member, log }: AdminServicesO
           ...store,
           usedBytes: finite(store.usedBytes),
           freeBytes: finite(store.freeBytes),
+          shards: shardsIn(counted, status.name, store.storeId),
         })),
         moves: status.moves.map((move) => ({ ...move, progress: mutable(move.progress) })),
-      })),
+      }))
+    },
     replace: async (name, { force }) => {
       const settings = placement.stores.find((store) => store.name === name)
       if (settings === undefined || dataPath === undefined) {
@@ -132,7 +137,13 @@ function storageOf({ backend, placement, dataPath, member, log }: AdminServicesO
   }
 }
 
-/** A store in memory has infinite room, which JSON can't express. */
+function shardsIn(counted: CountedShards | undefined, location: string, storeId: string) {
+  if (counted === undefined) return undefined
+  const { shards: count, bytes } = counted.of(location, storeId)
+  return { count, bytes, measured: isoTime(counted.measuredMs) }
+}
+
+/** A store in memory has no end that JSON could tell. */
 const finite = (bytes: number | undefined): number | undefined =>
   bytes !== undefined && Number.isFinite(bytes) ? bytes : undefined
 
