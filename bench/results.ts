@@ -21,7 +21,7 @@ export interface Machine {
 export interface Measurement {
   server: string
   rounds: RunResult[]
-  /** Of the rounds, requests a second. */
+  /** Requests a second, over the rounds. */
   rate: Spread
   p50Ms: Spread
   p99Ms: Spread
@@ -33,7 +33,7 @@ export interface Measurement {
   resident: Resident | undefined
   /** Resident bytes when it has had nothing to do for a while, after the rounds. */
   idleBytes?: number | undefined
-  /** Of its data directory over what was stored, after the rounds. */
+  /** The size of its data directory over the bytes stored, after the rounds. */
   diskRatio: number | undefined
 }
 
@@ -52,9 +52,9 @@ export interface WorkResult {
 
 /** Microseconds of each. A decision is all that a request costs between its bucket's record and the handler. */
 export interface DecisionCosts {
-  /** Of one signature, version 4. */
+  /** Verifying one signature of version 4. */
   verifyUs: number
-  /** Of the account's own key in a bucket without policy. */
+  /** Deciding on the account's own key in a bucket without policy. */
   ownKeyUs: number
   /** The same in a bucket with a policy of 20 statements, all of which are about the action. */
   policyOf20Us: number

@@ -26,11 +26,11 @@ const batchEntries = 100
 export interface RewrapReport {
   /** Encrypted objects, versions and open uploads that the walk saw. It does not count those encrypted with customers' keys. */
   encrypted: number
-  /** Of them, those whose key an older key of the ring had wrapped. */
+  /** How many of them an older key of the ring had wrapped. */
   rewrapped: number
   /** Secrets of access keys. */
   secrets: number
-  /** Of them, those that an older key of the ring had sealed. */
+  /** How many of them an older key of the ring had sealed. */
   resealed: number
 }
 

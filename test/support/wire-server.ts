@@ -21,7 +21,7 @@ import { wireMetadata } from './wire-metadata.ts'
 
 /** The account that sends, unless a test says otherwise. */
 export const mainKey = { accessKeyId: 'AKMAIN', secretAccessKey: 'main-secret-of-the-wire-tests' }
-/** Of the same account, for deleting alone: it may pass over no lock. */
+/** A key of the same account that may only delete. It may not bypass a lock. */
 export const deletingKey = { accessKeyId: 'AKDELETING', secretAccessKey: 'deleting-secret-of-the-wire-tests' }
 export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret-of-the-wire-tests' }
 
@@ -63,7 +63,7 @@ export interface WireServerOptions {
   over?(backend: Backend): Backend
 }
 
-/** Of any request for temporary keys, in addition to those of any request. */
+/** Codes for requests for temporary keys, in addition to those for any request. */
 const stsCodes: readonly StsErrorCode[] = [
   'AccessDenied',
   'ExpiredToken',
@@ -80,7 +80,7 @@ const answerable = new Map<string, ReadonlySet<string>>([
   ...stsActions.map(({ name, errors }) => [name, new Set([...codesOfAnyRequest, ...stsCodes, ...errors])] as const),
 ])
 
-/** Of a request that names no operation that there is. */
+/** Codes for requests that name no existing operation. */
 const codesOfNone = new Set<string>([
   ...codesOfAnyRequest,
   ...stsCodes,
