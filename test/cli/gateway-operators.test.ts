@@ -1,4 +1,4 @@
-/** What operators ask of servers over PostgreSQL, and change while these run: clocks, locations, accounts, keys. */
+/** What operators ask servers over PostgreSQL, and what they change while the servers run: clocks, locations, accounts, keys. */
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'

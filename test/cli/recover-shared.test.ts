@@ -1,4 +1,4 @@
-/** The database that several servers share is lost: what `holdfast recover` and `holdfast restore` bring into an empty one, also when they are killed on the way. */
+/** Servers lose their shared database: what `holdfast recover` and `holdfast restore` bring back into an empty one, even when they are killed on the way. */
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
@@ -121,7 +121,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
       writing = false
       await Promise.all(writers)
       return settled
-      // Its records stay in the database, and are in the backup anyway.
+      // Its records stay in the database. They are in the backup in any case.
     }, 'SIGKILL')
     const number = await postNumber()
     expect(number).toBeGreaterThan(0)
@@ -146,7 +146,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
     expect(await postNumber()).toBeGreaterThan(number ?? 0)
   })
 
-  /** Marks of unfinished metadata in the database; 0 where it is not made yet. */
+  /** How many marks of unfinished metadata the database has. 0 also if it has no tables yet. */
   const marks = (): number => {
     try {
       const found = "select count(*) from holdfast_entries where position('unfinished'::bytea in key) > 0"

@@ -8,7 +8,7 @@ import { patternBytes } from '../support/seeded.ts'
 import { visitConsole } from './console-visit.ts'
 import { readZip } from './zip.ts'
 
-/** More than one range. */
+/** Takes more than one range. */
 const large = patternBytes(1, 9 * 1024 * 1024)
 
 describeInstalled('downloads', [['chromium', '--version']], () => {
@@ -20,7 +20,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     for (const [key, body] of Object.entries(objects)) await put(Bucket, key, body)
   }
 
-  /** As browsers do that let no page write a file: through memory, into a download. */
+  /** Acts like a browser whose pages can't write files: the archive goes through memory into a download. */
   async function withoutFilePicker(): Promise<void> {
     await visit.page.addInitScript('delete window.showSaveFilePicker')
   }
@@ -67,7 +67,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     expect(entries.get('films/old/note.txt')?.toString()).toBe('below')
     expect(entries.get('films/large.bin')?.equals(large)).toBe(true)
 
-    // Names leave out the folder in which they were chosen.
+    // Names leave out the folder in which the objects were selected.
     await visit.page.getByRole('button', { name: 'Close' }).last().click()
     await button('films/').click()
     await row('old/').getByRole('checkbox').check()
@@ -99,7 +99,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
 
   it('an archive goes straight into a file where the browser lets a page write one', async () => {
     await makeBucket('streamed', { 'a.txt': 'first', 'large.bin': large })
-    // The question where to put it is the browser's; the file that it gives is one of its own here.
+    // The browser asks where to save. The file that it gives the page is one of the test's.
     await visit.page.addInitScript(`window.showSaveFilePicker = async ({ suggestedName }) =>
       (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })`)
     await visit.openBucket('streamed')

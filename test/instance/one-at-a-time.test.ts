@@ -1,4 +1,4 @@
-/** What the first start on shared metadata makes, one member at a time makes. */
+/** Only one member at a time makes what the first start on shared metadata makes. */
 import { expect, it } from 'vitest'
 import { type SettlingMember, settlingAlone } from '../../src/instance/one-at-a-time.ts'
 import { KvUnavailable } from '../../src/kv/kv.ts'

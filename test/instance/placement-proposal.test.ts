@@ -1,4 +1,4 @@
-/** What a start's configuration changes where several servers share the placement: rows of what is known, what each server has, and what becomes of it. */
+/** What the configuration of a start changes if servers share the placement. Each row has what is known, what each server has, and the result. */
 import { describe, expect, it } from 'vitest'
 import type { LocationPolicy } from '../../src/blobs/location-policy.ts'
 import { type KnownPlacement, nextLocations, withDefault } from '../../src/instance/known-placement.ts'
@@ -69,7 +69,7 @@ function judged({ history = [], here, others = {}, buckets = {}, holding = {} }:
   })
 }
 
-/** The locations with their versions, and what is said. */
+/** The locations with their versions, and the messages. */
 function shown({ next, notices, waiting, refusals }: Proposal) {
   const locations = Object.entries(next.locations).map(([name, { version }]) => `${name} ${version}`)
   return { locations, stores: Object.keys(next.stores), default: next.defaultLocation, notices, waiting, refusals }

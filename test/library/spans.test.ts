@@ -43,7 +43,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-/** Ended spans come when the answer is with the client, or a moment later. */
+/** A span arrives when its answer is with the client, or a moment later. */
 async function collected(operation: string, servers = 1): Promise<ReadableSpan[]> {
   const ofServers = (): ReadableSpan[] => exporter.getFinishedSpans().filter(({ kind }) => kind === SpanKind.SERVER)
   await expect.poll(() => ofServers().length).toBe(servers)

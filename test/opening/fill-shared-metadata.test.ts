@@ -1,4 +1,4 @@
-/** Who may fill a database with metadata, and when: real PostgreSQL, and members of this process that stand for others. */
+/** Who may fill a database with metadata, and when: real PostgreSQL, and members in this process that stand for others. */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -64,7 +64,7 @@ describeInstalled('filling a database with metadata', [postgresProbe], () => {
     joined.push(member)
     return member
   }
-  /** The records of a process that ended without a word. */
+  /** The records of a process that ended without removing them. */
   const leaveDead = async (id: string): Promise<void> => {
     const [fence, lease] = [fenceOf(id), leaseOf(id)]
     const nowMs = await kv.now()
