@@ -5,7 +5,7 @@ import type { z as Zod } from 'zod'
 const require = createRequire(import.meta.url)
 let library: typeof Zod | undefined
 
-/** Returns a function that returns the schema. */
+/** Returns a function that gives the schema. */
 export function lazySchema<T>(make: (z: typeof Zod) => T): () => T {
   let made: { schema: T } | undefined
   return () => {
