@@ -59,9 +59,11 @@ export function Users({ identities }: { identities: AccountIdentities }) {
       isNumber: true,
       show: ({ name }) => (
         <span class="bar">
-          <a class="button push" href={linkTo(['access', 'keys'], { account: identities.account, user: name })}>
-            Keys
-          </a>
+          {may('ListKeys') && (
+            <a class="button push" href={linkTo(['access', 'keys'], { account: identities.account, user: name })}>
+              Keys
+            </a>
+          )}
           {may('DeleteUser') && (
             <IconButton icon="trash" label={`Delete ${name}`} onClick={() => removing.open(name)} />
           )}

@@ -1,8 +1,10 @@
 /** Every version of one key: open, restore or remove any of them. */
+import { useContext } from 'preact/hooks'
 import { copyObject, deleteVersion, type ListedVersion, listVersions, type ObjectAddress } from '../../api/objects.ts'
 import { goTo, place } from '../../model/address.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt } from '../../model/notices.ts'
+import { ObjectRights } from '../../model/rights.ts'
 import { sizeText, timeText } from '../../model/text.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Show } from '../../ui/loading.tsx'
@@ -23,6 +25,7 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
     }
   }
   const { bucket, key } = address
+  const may = useContext(ObjectRights)
   const open = (versionId: string) =>
     goTo(['bucket', bucket, 'objects'], { ...Object.fromEntries(place.value.query), object: key, version: versionId })
   const columns: Column<ListedVersion>[] = [
@@ -49,14 +52,14 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
       isNumber: true,
       show: ({ versionId, isLatest, isDeleteMarker }) => (
         <span class="bar">
-          {isDeleteMarker && isLatest && (
+          {isDeleteMarker && isLatest && may('s3:DeleteObjectVersion') && (
             <IconButton
               icon="restore"
               label="Restore the object"
               onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The object is back.')}
             />
           )}
-          {!isDeleteMarker && !isLatest && (
+          {!isDeleteMarker && !isLatest && may('s3:PutObject') && (
             <IconButton
               icon="restore"
               label={`Restore version ${versionId}`}
@@ -65,11 +68,13 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
               }
             />
           )}
-          <IconButton
-            icon="trash"
-            label={`Delete version ${versionId}`}
-            onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The version is gone for good.')}
-          />
+          {may('s3:DeleteObjectVersion') && (
+            <IconButton
+              icon="trash"
+              label={`Delete version ${versionId}`}
+              onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The version is gone for good.')}
+            />
+          )}
         </span>
       ),
     },

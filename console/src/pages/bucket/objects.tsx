@@ -5,6 +5,7 @@ import { goTo, linkTo, place } from '../../model/address.ts'
 import { filesOfDrop, filesOfInput } from '../../model/chosen-files.ts'
 import type { Listing, Row } from '../../model/listing.ts'
 import { useOpened } from '../../model/opened.ts'
+import { useRights } from '../../model/rights.ts'
 import { countText, failureText } from '../../model/text.ts'
 import { arrived, uploadInto } from '../../model/uploads.ts'
 import { useListing } from '../../model/use-listing.ts'
@@ -17,6 +18,9 @@ import { DownloadMany } from './download-many.tsx'
 import { ObjectList } from './object-list.tsx'
 import { ObjectWindow } from './object-window.tsx'
 
+/** Of those in the folder. A policy that names single keys shows its buttons in their windows. */
+const listActions = ['s3:GetObject', 's3:PutObject', 's3:DeleteObject', 's3:DeleteObjectVersion']
+
 export function Objects({ bucket }: { bucket: string }) {
   const { query } = place.value
   const folder = query.get('folder') ?? ''
@@ -27,6 +31,9 @@ export function Objects({ bucket }: { bucket: string }) {
   const selected = useSignal<ReadonlyMap<string, Row>>(new Map())
   const window = useOpened<'delete' | 'download'>()
   const dropping = useSignal(false)
+  const may = useRights(`${bucket}/${folder}*`, listActions)
+  const mayUpload = may('s3:PutObject')
+  const mayDelete = may(versions ? 's3:DeleteObjectVersion' : 's3:DeleteObject')
   const { listing, reload } = useListing({ bucket, prefix: folder + search, versions, flat: false })
   useEffect(() => {
     selected.value = new Map()
@@ -41,7 +48,7 @@ export function Objects({ bucket }: { bucket: string }) {
       aria-label="Objects"
       onDragOver={(event) => {
         event.preventDefault()
-        dropping.value = true
+        dropping.value = mayUpload
       }}
       onDragLeave={() => {
         dropping.value = false
@@ -49,7 +56,8 @@ export function Objects({ bucket }: { bucket: string }) {
       onDrop={(event) => {
         event.preventDefault()
         dropping.value = false
-        if (event.dataTransfer) void filesOfDrop(event.dataTransfer).then((files) => uploadInto(bucket, folder, files))
+        if (mayUpload && event.dataTransfer)
+          void filesOfDrop(event.dataTransfer).then((files) => uploadInto(bucket, folder, files))
       }}
     >
       <div class="bar">
@@ -57,13 +65,17 @@ export function Objects({ bucket }: { bucket: string }) {
         <SearchField key={folder} label="Find by prefix" value={search} onSearch={(text) => go({ search: text })} />
       </div>
       <div class="bar">
-        <ChooseFiles onChosen={(list) => uploadInto(bucket, folder, filesOfInput(list))} />
-        <Button icon="download" disabled={selected.value.size === 0} onClick={() => window.open('download')}>
-          Download
-        </Button>
-        <Button icon="trash" kind="danger" disabled={selected.value.size === 0} onClick={() => window.open('delete')}>
-          Delete
-        </Button>
+        {mayUpload && <ChooseFiles onChosen={(list) => uploadInto(bucket, folder, filesOfInput(list))} />}
+        {may('s3:GetObject') && (
+          <Button icon="download" disabled={selected.value.size === 0} onClick={() => window.open('download')}>
+            Download
+          </Button>
+        )}
+        {mayDelete && (
+          <Button icon="trash" kind="danger" disabled={selected.value.size === 0} onClick={() => window.open('delete')}>
+            Delete
+          </Button>
+        )}
         <span class="quiet" role="status">
           {selected.value.size > 0 ? `${countText(selected.value.size)} selected` : countOf(listing)}
         </span>
