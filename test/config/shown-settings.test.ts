@@ -13,8 +13,8 @@ it('shows the audit webhook without its token, and without a query that may be o
     HOLDFAST_METADATA_URL: 'postgres://me:canary-of-the-database@db.example/holdfast',
   }
   const settings = shownSettings(await loadConfiguration({ environment, directory: '/', flags: {} }))
-  const valueOf = (name: string): unknown => settings.find((setting) => setting.name === name)?.value
+  const shownOf = (name: string): unknown => settings.find((setting) => setting.name === name)?.value
   expect(JSON.stringify(settings)).not.toContain('canary')
-  expect(valueOf('audit.webhook')).toBe('https://hooks.example/holdfast?…')
-  expect(valueOf('audit.webhookToken')).toBe('(set)')
+  expect(shownOf('audit.webhook')).toBe('https://hooks.example/holdfast?…')
+  expect(shownOf('audit.webhookToken')).toBe('(set)')
 })
