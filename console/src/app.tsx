@@ -21,6 +21,9 @@ interface Page {
   isShown: () => boolean
 }
 
+/** Each has a tab there. */
+const machineParts = ['ListLocations', 'ListTasks', 'WatchRequests', 'GetMetrics', 'ListMembers', 'GetConfiguration']
+
 const pages: readonly Page[] = [
   { title: 'Buckets', icon: 'bucket', path: 'buckets', load: () => import('./pages/buckets.tsx'), isShown: () => true },
   {
@@ -28,14 +31,14 @@ const pages: readonly Page[] = [
     icon: 'people',
     path: 'access',
     load: () => import('./pages/access.tsx'),
-    isShown: () => may('ListUsers'),
+    isShown: () => ['ListUsers', 'ListKeys', 'ListPolicies'].some(may),
   },
   {
     title: 'Machine room',
     icon: 'machine',
     path: 'machine',
     load: () => import('./pages/machine.tsx'),
-    isShown: () => may('ListLocations'),
+    isShown: () => machineParts.some(may),
   },
 ]
 

@@ -5,6 +5,7 @@ import { goTo, linkTo } from '../model/address.ts'
 import { useLoaded } from '../model/loaded.ts'
 import { tell } from '../model/notices.ts'
 import { useOpened } from '../model/opened.ts'
+import { ownRights, useRights } from '../model/rights.ts'
 import { bucketUsage, locationNames } from '../model/server.ts'
 import { countText, sizeText, timeText } from '../model/text.ts'
 import { Button, IconButton } from '../ui/button.tsx'
@@ -20,12 +21,17 @@ interface BucketRow {
   objects: number | undefined
   bytes: number | undefined
   location: string | undefined
+  mayDelete: boolean
 }
 
 async function loadBuckets(): Promise<BucketRow[]> {
   const [buckets, usage] = await Promise.all([listBuckets(), bucketUsage()])
-  return buckets.map((bucket) => ({
+  const questions = buckets.map(({ name }) => ({ action: 's3:DeleteBucket', resource: name }))
+  // A bucket may be gone by now.
+  const rights = await ownRights(questions).catch(() => buckets.map(() => true))
+  return buckets.map((bucket, i) => ({
     ...bucket,
+    mayDelete: rights[i] ?? false,
     ...(usage.get(bucket.name) ?? { objects: undefined, bytes: undefined, location: undefined }),
   }))
 }
@@ -35,6 +41,7 @@ export function Page() {
   const making = useOpened()
   const removing = useOpened<string>()
   const searched = useSignal('')
+  const may = useRights('*', ['s3:CreateBucket'])
   const columns = bucketColumns(removing.open)
   return (
     <div class="page">
@@ -47,9 +54,11 @@ export function Page() {
             searched.value = text
           }}
         />
-        <Button icon="plus" kind="primary" onClick={() => making.open(true)}>
-          Create bucket
-        </Button>
+        {may('s3:CreateBucket') && (
+          <Button icon="plus" kind="primary" onClick={() => making.open(true)}>
+            Create bucket
+          </Button>
+        )}
       </div>
       <Show of={state} again={reload}>
         {(buckets) => {
@@ -87,7 +96,7 @@ function bucketColumns(remove: (name: string) => void): Column<BucketRow>[] {
     {
       title: '',
       isNumber: true,
-      show: ({ name }) => (
+      show: ({ name, mayDelete }) => (
         <span class="bar">
           <a
             class="icon-button push"
@@ -97,7 +106,7 @@ function bucketColumns(remove: (name: string) => void): Column<BucketRow>[] {
           >
             <Icon name="settings" />
           </a>
-          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => remove(name)} />
+          {mayDelete && <IconButton icon="trash" label={`Delete ${name}`} onClick={() => remove(name)} />}
         </span>
       ),
     },

@@ -21,7 +21,7 @@ const all: readonly Tab[] = [
   { id: 'stores', title: 'Stores and locations', operations: ['ListLocations'], Shown: Locations },
   { id: 'tasks', title: 'Tasks', operations: ['ListTasks'], Shown: Tasks },
   { id: 'load', title: 'Load', operations: ['WatchRequests', 'GetMetrics'], Shown: Load },
-  { id: 'requests', title: 'Requests', operations: ['ListRequests'], Shown: Requests },
+  { id: 'requests', title: 'Requests', operations: ['WatchRequests'], Shown: Requests },
   { id: 'members', title: 'Members', operations: ['ListMembers'], Shown: Members },
   { id: 'configuration', title: 'Configuration', operations: ['GetConfiguration'], Shown: Configuration },
 ]

@@ -99,8 +99,9 @@ interface EditParts {
 function EditPolicy({ identities, policy, onDone, onClose }: EditParts) {
   const name = useSignal(policy.name)
   const document = useSignal(JSON.stringify(JSON.parse(policy.document), null, 2))
+  const isFixed = policy.builtIn || !may('PutPolicy')
   const save = async () => {
-    if (policy.builtIn) return
+    if (isFixed) return
     await identities.putPolicy(name.value, document.value)
     tell(`Saved ${name.value}.`)
     await onDone()
@@ -108,7 +109,7 @@ function EditPolicy({ identities, policy, onDone, onClose }: EditParts) {
   return (
     <FormDialog
       title={policy.name === '' ? 'Create policy' : policy.name}
-      action={policy.builtIn ? 'Close' : 'Save'}
+      action={isFixed ? 'Close' : 'Save'}
       onClose={onClose}
       onSubmit={save}
     >

@@ -106,9 +106,11 @@ function userColumns(identities: AccountIdentities, { policies, change, remove }
       isNumber: true,
       show: ({ name }) => (
         <span class="bar">
-          <a class="button push" href={linkTo(['access', 'keys'], { account: identities.account, user: name })}>
-            Keys
-          </a>
+          {may('ListKeys') && (
+            <a class="button push" href={linkTo(['access', 'keys'], { account: identities.account, user: name })}>
+              Keys
+            </a>
+          )}
           {may('DeleteUser') && <IconButton icon="trash" label={`Delete ${name}`} onClick={() => remove(name)} />}
         </span>
       ),

@@ -1,5 +1,6 @@
 /** What protects a version from removal: a legal hold, or a retention until a date. */
 import { useSignal } from '@preact/signals'
+import { useContext } from 'preact/hooks'
 import { bucketLock } from '../../api/buckets.ts'
 import {
   type LockMode,
@@ -12,6 +13,7 @@ import {
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt, tell } from '../../model/notices.ts'
 import { useOpened } from '../../model/opened.ts'
+import { ObjectRights } from '../../model/rights.ts'
 import { timeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -25,6 +27,7 @@ const load = async (address: ObjectAddress): Promise<ObjectLock | undefined> =>
 export function ObjectLockPart({ address }: { address: ObjectAddress }) {
   const { state, reload } = useLoaded(() => load(address), [])
   const editing = useOpened()
+  const may = useContext(ObjectRights)
   return (
     <Show of={state} again={reload}>
       {(lock) =>
@@ -35,6 +38,7 @@ export function ObjectLockPart({ address }: { address: ObjectAddress }) {
               <Button
                 icon="lock"
                 pressed={lock.hold}
+                disabled={!may('s3:PutObjectLegalHold')}
                 onClick={async () => {
                   await attempt(
                     () => putLegalHold(address, !lock.hold),
@@ -45,7 +49,7 @@ export function ObjectLockPart({ address }: { address: ObjectAddress }) {
               >
                 Legal hold
               </Button>
-              <Button icon="clock" onClick={() => editing.open(true)}>
+              <Button icon="clock" disabled={!may('s3:PutObjectRetention')} onClick={() => editing.open(true)}>
                 {lock.retention === undefined
                   ? 'Retain…'
                   : `${lock.retention.mode.toLowerCase()} until ${timeText(lock.retention.until)}`}

@@ -1,8 +1,10 @@
 /** All versions of one key. Each can be opened, restored or removed. */
+import { useContext } from 'preact/hooks'
 import { copyObject, deleteVersion, type ListedVersion, listVersions, type ObjectAddress } from '../../api/objects.ts'
 import { goTo, route } from '../../model/address.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt } from '../../model/notices.ts'
+import { type MayDo, ObjectRights } from '../../model/rights.ts'
 import { sizeText, timeText } from '../../model/text.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Show } from '../../ui/loading.tsx'
@@ -22,7 +24,7 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
       await reload()
     }
   }
-  const columns = versionColumns(address, change)
+  const columns = versionColumns(address, useContext(ObjectRights), change)
   return (
     <>
       <h3>Versions</h3>
@@ -37,6 +39,7 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
 
 function versionColumns(
   address: ObjectAddress,
+  may: MayDo,
   change: (work: () => Promise<unknown>, done: string) => Promise<void>,
 ): Column<ListedVersion>[] {
   const { bucket, key } = address
@@ -66,14 +69,14 @@ function versionColumns(
       isNumber: true,
       show: ({ versionId, isLatest, isDeleteMarker }) => (
         <span class="bar">
-          {isDeleteMarker && isLatest && (
+          {isDeleteMarker && isLatest && may('s3:DeleteObjectVersion') && (
             <IconButton
               icon="restore"
               label="Restore the object"
               onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The object is back.')}
             />
           )}
-          {!isDeleteMarker && !isLatest && (
+          {!isDeleteMarker && !isLatest && may('s3:PutObject') && (
             <IconButton
               icon="restore"
               label={`Restore version ${versionId}`}
@@ -82,11 +85,13 @@ function versionColumns(
               }
             />
           )}
-          <IconButton
-            icon="trash"
-            label={`Delete version ${versionId}`}
-            onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The version is gone for good.')}
-          />
+          {may('s3:DeleteObjectVersion') && (
+            <IconButton
+              icon="trash"
+              label={`Delete version ${versionId}`}
+              onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The version is gone for good.')}
+            />
+          )}
         </span>
       ),
     },

@@ -5,6 +5,7 @@ import { goTo, linkTo, route } from '../../model/address.ts'
 import { filesOfDrop, filesOfInput } from '../../model/chosen-files.ts'
 import type { Listing, Row } from '../../model/listing.ts'
 import { useOpened } from '../../model/opened.ts'
+import { type MayDo, useRights } from '../../model/rights.ts'
 import { countText, failureText } from '../../model/text.ts'
 import { arrived, uploadInto } from '../../model/uploads.ts'
 import { useListing } from '../../model/use-listing.ts'
@@ -17,6 +18,9 @@ import { DownloadMany } from './download-many.tsx'
 import { ObjectList } from './object-list.tsx'
 import { ObjectWindow } from './object-window.tsx'
 
+/** Of those in the folder. A policy that names single keys shows its buttons in their windows. */
+const listActions = ['s3:GetObject', 's3:PutObject', 's3:DeleteObject', 's3:DeleteObjectVersion']
+
 export function Objects({ bucket }: { bucket: string }) {
   const { query } = route.value
   const folder = query.get('folder') ?? ''
@@ -25,7 +29,8 @@ export function Objects({ bucket }: { bucket: string }) {
   const opened = query.get('object')
   const openedVersion = query.get('version') ?? undefined
   const selected = useSignal<ReadonlyMap<string, Row>>(new Map())
-  const drop = useDrop(bucket, folder)
+  const may = useRights(`${bucket}/${folder}*`, listActions)
+  const drop = useDrop(bucket, folder, may('s3:PutObject'))
   const { listing, reload } = useListing({ bucket, prefix: folder + search, versions, flat: false })
   useEffect(() => {
     selected.value = new Map()
@@ -46,6 +51,7 @@ export function Objects({ bucket }: { bucket: string }) {
         versions={versions}
         listing={listing}
         selected={selected}
+        may={may}
         onVersions={(on) => go({ versions: on ? '1' : undefined })}
         onReload={reload}
       />
@@ -76,22 +82,27 @@ interface ActionParts {
   versions: boolean
   listing: Listing
   selected: Signal<ReadonlyMap<string, Row>>
+  may: MayDo
   onVersions: (on: boolean) => void
   onReload: () => Promise<void>
 }
 
-function Actions({ bucket, folder, versions, listing, selected, onVersions, onReload }: ActionParts) {
+function Actions({ bucket, folder, versions, listing, selected, may, onVersions, onReload }: ActionParts) {
   const window = useOpened<'delete' | 'download'>()
   return (
     <>
       <div class="bar">
-        <ChooseFiles onChosen={(list) => uploadInto(bucket, folder, filesOfInput(list))} />
-        <Button icon="download" disabled={selected.value.size === 0} onClick={() => window.open('download')}>
-          Download
-        </Button>
-        <Button icon="trash" kind="danger" disabled={selected.value.size === 0} onClick={() => window.open('delete')}>
-          Delete
-        </Button>
+        {may('s3:PutObject') && <ChooseFiles onChosen={(list) => uploadInto(bucket, folder, filesOfInput(list))} />}
+        {may('s3:GetObject') && (
+          <Button icon="download" disabled={selected.value.size === 0} onClick={() => window.open('download')}>
+            Download
+          </Button>
+        )}
+        {may(versions ? 's3:DeleteObjectVersion' : 's3:DeleteObject') && (
+          <Button icon="trash" kind="danger" disabled={selected.value.size === 0} onClick={() => window.open('delete')}>
+            Delete
+          </Button>
+        )}
         <span class="quiet" role="status">
           {selected.value.size > 0 ? `${countText(selected.value.size)} selected` : countOf(listing)}
         </span>
@@ -140,12 +151,12 @@ function ManyWindow({ what, bucket, folder, versions, rows, onClose, onDeleted }
 }
 
 /** Uploads the files that are dropped on an element with these handlers. */
-function useDrop(bucket: string, folder: string) {
+function useDrop(bucket: string, folder: string, mayUpload: boolean) {
   const isOver = useSignal(false)
   const handlers = {
     onDragOver: (event: DragEvent) => {
       event.preventDefault()
-      isOver.value = true
+      isOver.value = mayUpload
     },
     onDragLeave: () => {
       isOver.value = false
@@ -153,7 +164,8 @@ function useDrop(bucket: string, folder: string) {
     onDrop: (event: DragEvent) => {
       event.preventDefault()
       isOver.value = false
-      if (event.dataTransfer) void filesOfDrop(event.dataTransfer).then((files) => uploadInto(bucket, folder, files))
+      if (mayUpload && event.dataTransfer)
+        void filesOfDrop(event.dataTransfer).then((files) => uploadInto(bucket, folder, files))
     },
   }
   return { isOver: isOver.value, handlers }

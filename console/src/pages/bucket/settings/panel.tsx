@@ -1,8 +1,10 @@
 /** A panel for one setting: its current value, and a form that changes it. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useContext } from 'preact/hooks'
 import { useLoaded } from '../../../model/loaded.ts'
 import { tell } from '../../../model/notices.ts'
+import { MayChange } from '../../../model/rights.ts'
 import { failureText } from '../../../model/text.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Failure, Show } from '../../../ui/loading.tsx'
@@ -39,6 +41,7 @@ interface FormParts {
 /** A form in a panel. It shows the reason for a refusal next to its button. */
 export function SettingForm({ action = 'Save', onSubmit, onRemove, children }: FormParts) {
   const failure = useSignal('')
+  const mayChange = useContext(MayChange)
   const run = async (work: () => Promise<unknown>, done: string) => {
     failure.value = ''
     try {
@@ -55,18 +58,22 @@ export function SettingForm({ action = 'Save', onSubmit, onRemove, children }: F
         void run(onSubmit, 'Saved.')
       }}
     >
-      {children}
+      <fieldset class="bare" disabled={!mayChange}>
+        {children}
+      </fieldset>
       {failure.value !== '' && <Failure>{failure}</Failure>}
-      <div class="bar">
-        <Button type="submit" kind="primary">
-          {action}
-        </Button>
-        {onRemove && (
-          <Button kind="danger" onClick={() => run(onRemove, 'Removed.')}>
-            Remove
+      {mayChange && (
+        <div class="bar">
+          <Button type="submit" kind="primary">
+            {action}
           </Button>
-        )}
-      </div>
+          {onRemove && (
+            <Button kind="danger" onClick={() => run(onRemove, 'Removed.')}>
+              Remove
+            </Button>
+          )}
+        </div>
+      )}
     </form>
   )
 }

@@ -1,6 +1,8 @@
 /** Whether a bucket keeps older versions. */
+import { useContext } from 'preact/hooks'
 import { bucketVersioning, putVersioning, type Versioning as State } from '../../../api/buckets.ts'
 import { attempt } from '../../../model/notices.ts'
+import { MayChange } from '../../../model/rights.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Setting } from './panel.tsx'
 
@@ -11,19 +13,22 @@ const states: Record<State, string> = {
 }
 
 export function Versioning({ bucket }: { bucket: string }) {
+  const mayChange = useContext(MayChange)
   return (
     <Setting title="Versions" load={() => bucketVersioning(bucket)}>
       {(state, reload) => (
         <>
           <p>{states[state]}</p>
-          <Button
-            onClick={async () => {
-              const next = state === 'Enabled' ? 'Suspended' : 'Enabled'
-              if (await attempt(() => putVersioning(bucket, next))) await reload()
-            }}
-          >
-            {state === 'Enabled' ? 'Suspend' : 'Turn on'}
-          </Button>
+          {mayChange && (
+            <Button
+              onClick={async () => {
+                const next = state === 'Enabled' ? 'Suspended' : 'Enabled'
+                if (await attempt(() => putVersioning(bucket, next))) await reload()
+              }}
+            >
+              {state === 'Enabled' ? 'Suspend' : 'Turn on'}
+            </Button>
+          )}
         </>
       )}
     </Setting>
