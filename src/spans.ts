@@ -1,5 +1,5 @@
 /**
- * The span under way: what this process is doing, and for which request. Steps of the work and requests to other servers get their names from it. Knows no
+ * The span under way: what this process is doing, and for which request. Steps of the work and requests to other servers name it as their parent. Knows no
  * tracer: without one, a span only passes on the trace that a client named (ADR 0053).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'

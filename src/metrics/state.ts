@@ -49,7 +49,7 @@ export interface ServerState {
   /** Records of moves of single blobs. */
   queuedMoves: number
   tasks: TaskMeasure[]
-  /** When the last task of each kind ended. */
+  /** When a task of each kind was last completed. */
   tasksDoneMs: { kind: string; ms: number }[]
   /** How far the lock clock is behind the machine's clock. */
   lockClockLagMs: number
