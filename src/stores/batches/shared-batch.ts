@@ -12,7 +12,7 @@ interface OpenBatch {
 
 /** Room for one shard in a batch. */
 export interface Reservation {
-  /** The batch's id: the value that `SharedBatchOptions.batchIdOf` returned. */
+  /** The random id of the batch, which `SharedBatchOptions.batchIdOf` takes. */
   batch: string
   /** Call once, when the shard is durable or gone. */
   release(): Promise<void>
