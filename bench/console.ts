@@ -17,10 +17,10 @@ import { type HoldfastServer, startHoldfast } from './servers/holdfast.ts'
 
 const bucket = 'many'
 const keyOf = (number: number): string => `key-${String(number).padStart(9, '0')}`
-/** Longer ones are felt. */
+/** A longer task is one that users notice. */
 const taskMsMax = 50
 const viewport = { width: 1280, height: 800 }
-/** Notches of a wheel, and pixels of each. */
+/** How many notches of the wheel, and how many pixels each one scrolls. */
 const wheel = { turns: 200, pixels: 1200 }
 const jumps = 200
 
@@ -95,7 +95,7 @@ async function measureViews(visit: Visit, rounds: number): Promise<ConsoleView[]
   return views
 }
 
-/** Leaves the cookie of a session in the context. */
+/** Logs in, so that the context holds the cookie of a session. */
 async function logIn(visit: Visit, context: BrowserContext): Promise<Page> {
   const { accessKeyId, secretAccessKey } = visit.server.endpoint
   const page = await context.newPage()
@@ -179,7 +179,7 @@ async function toTheEnd(page: Page, grid: Locator, keys: number): Promise<void> 
   await page.getByText(keyOf(keys - 1)).waitFor()
 }
 
-/** A place each frame, from one end to the other and over the middle. */
+/** Scrolls to another position in each frame: one end, the middle, the other end. */
 const jumpAround = (count: number): string => `(async () => {
   const list = document.querySelector('[role=grid]')
   for (let i = 0; i < ${count}; i++) {
@@ -197,7 +197,7 @@ interface TraceEvent {
   args?: { name?: string }
 }
 
-/** Milliseconds of each task of the page's main thread. Of several such threads, the page's is the one that works. */
+/** How long each task of the page's main thread took, in milliseconds. If several threads have that name, the page's is the one that works. */
 async function tasksDuring(browser: Browser, page: Page, work: () => Promise<unknown>): Promise<number[]> {
   await browser.startTracing(page, { categories: ['__metadata', 'disabled-by-default-devtools.timeline'] })
   await work()

@@ -81,7 +81,7 @@ const workGoals: readonly Goal<BenchResults>[] = [
     most: 2.5,
     measure: (all) => decisionRatio(all, 'policyOf20Us'),
   },
-  // 100 ms and 15 ms where an empty program takes 55.
+  // These stand for 100 ms and 15 ms on a machine where an empty program takes 55.
   { title: 'import of the package over node -e 0', most: 1.82, measure: (all) => startRatio(all, 'importMs') },
   { title: 'startServer() in memory, warm, over node -e 0', most: 0.27, measure: (all) => startRatio(all, 'warmMs') },
   { title: 'holdfast serve until ready over node -e 0', most: 4, measure: (all) => startRatio(all, 'serveMs') },
@@ -230,7 +230,7 @@ function memoryGrowth(all: BenchResults): number | undefined {
   return (Math.max(...rounds.map(({ peak }) => peak)) - least) / MiB
 }
 
-/** Only where a run waited for servers to be idle. */
+/** Known only when a run waited for servers to be idle. */
 function idleMemoryOfWorkers({ work }: BenchResults): number | undefined {
   const more = work.flatMap(({ measurements }) => {
     const [one, two] = [serverNames.one, serverNames.two].map(

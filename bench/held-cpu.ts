@@ -6,7 +6,7 @@ import { treeOf } from './process-tree.ts'
 const root = '/sys/fs/cgroup'
 const periodUs = 100_000
 
-/** Puts the process and all below it into a group of its own. `undefined`: the machine doesn't allow it. The function returned removes the group, after its processes have ended. */
+/** Puts the process and all its children into a control group. The returned function removes the group after they have ended. `undefined`: the machine does not allow it. */
 export function holdCpu(pid: number, cores: number): (() => void) | undefined {
   const name = `holdfast-bench-${pid}`
   const quotaUs = Math.round(cores * periodUs)
@@ -17,7 +17,7 @@ export function holdCpu(pid: number, cores: number): (() => void) | undefined {
       try {
         rmdirSync(group)
       } catch {
-        // A process is still ending. An empty group does no harm.
+        // A process is still ending. An empty group that stays does no harm.
       }
     }
   } catch {

@@ -75,7 +75,7 @@ async function main(words: readonly string[]): Promise<void> {
         startTable(results),
         farTable(work),
         pairTable(work),
-        // Of a usual run.
+        // These goals are for a usual run.
         goalTable(options.far ? [] : workGoalResults(results)),
       ])
       keep(options, 'work', results)

@@ -113,7 +113,7 @@ async function measureOne(bench: Bench, workload: Workload, directory: string): 
 
 export interface ServerRuns {
   rounds: RunResult[]
-  /** Of every run, the one that warmed it up included. */
+  /** Bytes of all runs, the warm-up included. */
   storedBytes: number
 }
 

@@ -11,7 +11,7 @@ export interface BenchOptions {
   far: boolean
   rounds: number
   seconds: number
-  /** Names of workloads, `decisionsName` and `startsName`; all when empty. */
+  /** Names of workloads, or `decisionsName` or `startsName`. Empty: all. */
   only: readonly string[]
   quick: boolean
   /** Where data directories are made. */
@@ -23,7 +23,7 @@ export interface BenchOptions {
   /** A checkout of the version before, built: it is measured beside this one. */
   against: string | undefined
   generator: GeneratorName
-  /** Of `scale` and `console`. */
+  /** For `scale` and `console`. */
   objects: number
 }
 
@@ -33,16 +33,16 @@ export const decisionsName = 'decisions'
 export const startsName = 'start'
 const measured = [...workloads.map(({ name }) => name), decisionsName, startsName]
 
-/** Of `far`. */
+/** The workloads of `far`. */
 const farWork = ['put-4k', 'get-4k', 'put-64k', 'get-64k', 'put-1m', 'get-1m']
 
-/** What `postgres` measures: workloads, and two names of its own. */
+/** `postgres` measures workloads and these two. */
 export const heldName = 'held'
 export const engineName = 'engine'
 export const postgresWorkloads = ['put-4k', 'get-4k', 'head-4k', 'list'] as const
 const measuredOverPostgres = [...postgresWorkloads, heldName, engineName]
 
-/** What `peers` measures. */
+/** The workloads of `peers`. */
 export const peerWorkloads = [
   ...['put-4k', 'get-4k', 'head-4k', 'put-64k', 'get-64k', 'range-64k', 'put-1m', 'get-1m', 'put-64m', 'get-64m'],
   ...['list', 'list-delimiter'],

@@ -16,14 +16,14 @@ import type { Server } from './servers/server.ts'
 import { serverNames } from './servers/server-names.ts'
 import { inLittle, type Workload, workloads } from './workloads.ts'
 
-/** Room in memory as an operator would give it. Everything else, above all its durability, is PostgreSQL's default. */
+/** An operator would give it this much memory. Everything else, above all durability, is PostgreSQL's default. */
 const settings = ['shared_buffers=1GB', 'max_wal_size=4GB', 'max_connections=200']
 const heldCores = 0.3
-/** Before anything counts, each gateway has answered so many, so that all run compiled code, however busy the machine is. Pages are a thousand times as large. */
+/** Each gateway answers this many requests before measuring begins, so that all run compiled code, however busy the machine is. Pages are a thousand times as large. */
 const warmUpRequests = { small: 5_000, pages: 300, triesMax: 8 }
 const heldWork: readonly string[] = ['put-4k', 'get-4k']
 
-interface Place {
+interface Setup {
   directory: string
   database: PostgresServer
 }
@@ -42,13 +42,13 @@ export async function measureOverPostgres(options: BenchOptions, say: Say): Prom
   try {
     return await withScratch(options.directory, (directory) =>
       withPostgres(directory, async (database) => {
-        const place = { directory, database }
+        const setup = { directory, database }
         const work: WorkResult[] = []
-        for (const row of rows) if (isAsked(row.name)) work.push(await measureOne(bench, row, place))
+        for (const row of rows) if (isAsked(row.name)) work.push(await measureOne(bench, row, setup))
         const held: WorkResult[] = []
         for (const row of rows)
-          if (isAsked(heldName) && heldWork.includes(row.name)) held.push(...(await measureHeld(bench, row, place)))
-        const engine = isAsked(engineName) ? await engineRounds(bench, groupKeys, place) : []
+          if (isAsked(heldName) && heldWork.includes(row.name)) held.push(...(await measureHeld(bench, row, setup)))
+        const engine = isAsked(engineName) ? await engineRounds(bench, groupKeys, setup) : []
         const { rounds, seconds, quick } = options
         const machine = describeMachine(options.directory)
         return { format: formatVersion, machine, rounds, seconds, quick, loadBefore, work, held, groupKeys, engine }
@@ -60,7 +60,7 @@ export async function measureOverPostgres(options: BenchOptions, say: Say): Prom
 }
 
 async function withPostgres<T>(directory: string, use: (database: PostgresServer) => Promise<T>): Promise<T> {
-  // The server runs as another user when the bench runs as root.
+  // PostgreSQL runs as another user when the bench runs as root.
   chmodSync(directory, 0o755)
   const database = await PostgresServer.start(settings, directory)
   const { pid } = database
@@ -76,24 +76,24 @@ async function withPostgres<T>(directory: string, use: (database: PostgresServer
   }
 }
 
-async function measureOne(bench: Bench, workload: Workload, place: Place): Promise<WorkResult> {
+async function measureOne(bench: Bench, workload: Workload, setup: Setup): Promise<WorkResult> {
   bench.say(workload.title)
-  return measured(bench, workload, place, async function* (directory) {
+  return measured(bench, workload, setup, async function* (directory) {
     yield startHoldfast(serverNames.one, { data: join(directory, 'lmdb') })
-    yield startGateways(serverNames.overPostgres, 1, place, workload)
-    yield startGateways(serverNames.three, 3, place, workload)
-    // It has no pages to answer with.
+    yield startGateways(serverNames.overPostgres, 1, setup, workload)
+    yield startGateways(serverNames.three, 3, setup, workload)
+    // Bare node:http has no pages to answer with.
     if (workload.kind !== 'list') yield startNodeHttp()
   })
 }
 
-/** Nothing where the bench may not limit the CPU of a process. */
-async function measureHeld(bench: Bench, workload: Workload, place: Place): Promise<WorkResult[]> {
+/** Measures nothing where the bench may not limit the CPU of a process. */
+async function measureHeld(bench: Bench, workload: Workload, setup: Setup): Promise<WorkResult[]> {
   bench.say(`${workload.title}, gateways held to ${heldCores} core`)
   const releases: (() => void)[] = []
   let mayHold = true
   const heldGateways = async (name: string, count: number, directory: string): Promise<Server> => {
-    const server = await startGateways(name, count, place, workload)
+    const server = await startGateways(name, count, setup, workload)
     await warmUp(bench, workload, directory, server)
     for (const pid of [server.pid, ...(server.beside ?? []).map((gateway) => gateway.pid)]) {
       const release = pid === undefined ? undefined : holdCpu(pid, heldCores)
@@ -103,7 +103,7 @@ async function measureHeld(bench: Bench, workload: Workload, place: Place): Prom
     return server
   }
   try {
-    const result = await measured(bench, workload, place, async function* (directory) {
+    const result = await measured(bench, workload, setup, async function* (directory) {
       yield heldGateways(serverNames.heldOne, 1, directory)
       if (mayHold) yield heldGateways(serverNames.heldTwo, 2, directory)
     })
@@ -117,7 +117,7 @@ async function measureHeld(bench: Bench, workload: Workload, place: Place): Prom
 async function measured(
   bench: Bench,
   workload: Workload,
-  { directory: parent }: Place,
+  { directory: parent }: Setup,
   start: (directory: string) => AsyncGenerator<Server>,
 ): Promise<WorkResult> {
   return withScratch(parent, async (directory) => {
@@ -145,11 +145,11 @@ async function warmUp(bench: Bench, workload: Workload, directory: string, serve
 
 let databases = 0
 
-/** Servers over a database of their own and one store, as one server with several ports. */
+/** Starts servers over one new database and one store, and shows them as one server with several ports. */
 async function startGateways(
   name: string,
   count: number,
-  { directory: parent, database }: Place,
+  { directory: parent, database }: Setup,
   workload: Workload,
 ): Promise<Server> {
   const own = `bench_${++databases}`
@@ -168,7 +168,7 @@ async function startGateways(
   return { name, endpoint: first.endpoint, pid: first.pid, beside, databasePid: database.pid, close }
 }
 
-async function engineRounds(bench: Bench, groupKeys: number, { directory, database }: Place): Promise<EngineCosts[]> {
+async function engineRounds(bench: Bench, groupKeys: number, { directory, database }: Setup): Promise<EngineCosts[]> {
   bench.say(`the engine alone: 1,000 groups of ${groupKeys.toLocaleString('en')} keys`)
   const { rounds, seconds } = bench.options
   return measureEngine(await database.database('engine'), { directory, groupKeys, rounds, seconds })

@@ -1,4 +1,4 @@
-/** Work on servers that were given as programs, each asked to sync what it acknowledges, beside this one; and how often each syncs. */
+/** Measures the same work on this server and on others that are started from their programs, each asked to sync what it acknowledges; and counts how often each syncs. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../src/version.ts'
@@ -16,7 +16,7 @@ import { inLittle, type Workload, workloads } from './workloads.ts'
 
 const workers = 2
 
-/** How each is started on a directory of its own. */
+/** A server, and how it is started on a new directory. */
 interface Contender {
   name: string
   facts(): Promise<Pick<PeerFacts, 'version' | 'asked' | 'source'>>

@@ -10,7 +10,7 @@ export interface Usage {
   residentBytes: number
 }
 
-/** The sum of all trees. */
+/** The usage of all the trees together. */
 export function usageOf(...rootPids: readonly number[]): Usage | undefined {
   try {
     const usages = rootPids.flatMap(treeOf).map(usageOfOne)
@@ -24,7 +24,7 @@ export function usageOf(...rootPids: readonly number[]): Usage | undefined {
   }
 }
 
-/** The process and all below it. */
+/** The ids of a process and of all its descendants. */
 export function treeOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`)
   const children = threads.flatMap((thread) =>
@@ -45,7 +45,7 @@ function usageOfOne(pid: number): Usage {
   }
 }
 
-/** Looks at the processes until `stop` is called, which gives the most that it held. */
+/** Looks at the processes until `stop` is called, which returns the most memory that they held at once. */
 export function watchResident(rootPids: readonly number[], everyMs = 50): { stop(): number } {
   let peak = usageOf(...rootPids)?.residentBytes ?? 0
   const timer = setInterval(() => {

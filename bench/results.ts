@@ -21,19 +21,19 @@ export interface Machine {
 export interface Measurement {
   server: string
   rounds: RunResult[]
-  /** Of the rounds, requests a second. */
+  /** Requests a second, over the rounds. */
   rate: Spread
   p50Ms: Spread
   p99Ms: Spread
   serverCpuUs: Spread | undefined
-  /** Of the server that keeps the shards, where that is another. */
+  /** The server that keeps the shards, if another server does. */
   farCpuUs?: Spread | undefined
   databaseCpuUs?: Spread
   generatorCpuUs: Spread
   resident: Resident | undefined
   /** Resident bytes when it has had nothing to do for a while, after the rounds. */
   idleBytes?: number | undefined
-  /** Of its data directory over what was stored, after the rounds. */
+  /** The size of its data directory over the bytes stored, after the rounds. */
   diskRatio: number | undefined
 }
 
@@ -52,24 +52,24 @@ export interface WorkResult {
 
 /** Microseconds of each. A decision is all that a request costs between its bucket's record and the handler. */
 export interface DecisionCosts {
-  /** Of one signature, version 4. */
+  /** Verifying one signature of version 4. */
   verifyUs: number
-  /** Of the account's own key in a bucket without policy. */
+  /** Deciding on the account's own key in a bucket without policy. */
   ownKeyUs: number
   /** The same in a bucket with a policy of 20 statements, all of which are about the action. */
   policyOf20Us: number
 }
 
-/** Milliseconds of each. */
+/** All in milliseconds. */
 export interface StartCosts {
-  /** Of `node -e 0`. */
+  /** Starting `node -e 0`. */
   emptyMs: number
-  /** Of the package. */
+  /** Importing the package. */
   importMs: number
-  /** Of a server in memory: the first in a process, and the later ones. */
+  /** Starting a server in memory: the first one in a process, and a later one. */
   firstMs: number
   warmMs: number
-  /** Of `holdfast serve` on an existing directory until it is ready: one process, and two workers. */
+  /** Starting `holdfast serve` on an existing directory, until it is ready: with one process, and with two workers. */
   serveMs: number
   serveTwoMs: number
 }
@@ -82,46 +82,46 @@ export interface BenchResults {
   /** The work was made small, to see whether the bench works. */
   quick: boolean
   work: WorkResult[]
-  /** Of each round. Absent: not measured. */
+  /** One entry a round. Absent: not measured. */
   decisions?: DecisionCosts[] | undefined
-  /** The same. */
+  /** One entry a round. Absent: not measured. */
   starts?: StartCosts[] | undefined
 }
 
-/** Costs of the engine alone. */
+/** What the engine alone costs. */
 export interface EngineCosts {
-  /** Client CPU of a lookup, 64 at once. */
+  /** CPU time of the client for one lookup, when 64 run at once. */
   lookupCpuUs: { postgres: number; lmdb: number }
-  /** Of 1,000 entries, one after the other and the first of each group. */
+  /** A page of 1,000 entries that follow each other, and a page of the first entry of each of 1,000 groups. */
   pageMs: { flat: number; folded: number }
 }
 
 export interface PostgresResults extends Omit<BenchResults, 'decisions' | 'starts'> {
   /** Gateways with a limit on their CPU. Empty: the machine doesn't let the bench set one. */
   held: WorkResult[]
-  /** The machine's load average over a minute before the run. */
+  /** The machine's load average over the minute before the run. */
   loadBefore: number
-  /** Keys of each of the 1,000 groups that were folded. */
+  /** How many keys each of the 1,000 folded groups has. */
   groupKeys: number
-  /** Of each round. */
+  /** One entry a round. */
   engine: EngineCosts[]
 }
 
-/** Calls that sync, of one kind. */
+/** How often one kind of system call that syncs was made. */
 export interface SyncCount {
   call: string
   aRequest: number
 }
 
-/** What is known of a server that is measured beside ours. */
+/** Facts about a server that is measured beside ours. */
 export interface PeerFacts {
   name: string
   version: string
-  /** For durability, in its own words. */
+  /** How it was asked to be durable, in its own words. */
   asked: string
-  /** Where that is written down. Absent: nobody asked. */
+  /** Where its documentation says so. Absent: it was not asked. */
   source: string | undefined
-  /** Absent: not counted. */
+  /** Absent: they were not counted. */
   syncs: SyncCount[] | undefined
 }
 
@@ -156,26 +156,26 @@ export interface ScaleResults {
   reclaim: { seconds: number; runs: number; blobsRemoved: number; freedBytes: number; movedShards: number }
 }
 
-/** One view of the console, loaded by a browser that has nothing of it. */
+/** One view of the console, loaded by a browser with an empty cache. */
 export interface ConsoleView {
   name: string
   rounds: ConsoleLoad[]
 }
 
 export interface ConsoleLoad {
-  /** All that the page's main thread did until the view was complete. */
+  /** The time that the page's main thread worked until the view was complete. */
   mainThreadMs: number
   longestTaskMs: number
-  /** As sent, with headers. */
+  /** Bytes on the wire, headers included. */
   bytes: number
 }
 
-/** One way through the list. */
+/** One way of scrolling through the list. */
 export interface ConsoleScroll {
   name: string
   tasks: number
   longestTaskMs: number
-  /** What tasks took beyond 50 ms, added up. */
+  /** The sum of what each task took beyond 50 ms. */
   blockingMs: number
 }
 
@@ -184,7 +184,7 @@ export interface ConsoleResults {
   machine: Machine
   browser: string
   quick: boolean
-  /** Of the list. */
+  /** Keys in the list. */
   keys: number
   views: ConsoleView[]
   scrolls: ConsoleScroll[]

@@ -8,7 +8,7 @@ import { measureLibraryStart } from './servers/references.ts'
 
 const execFile = promisify(execFileOf)
 
-/** Each of them once in each round, so that what slows down a round slows down all of them. */
+/** Measures each kind of start once in each round, so that what slows down a round slows down all kinds. */
 export async function measureStarts(directory: string, rounds: number): Promise<StartCosts[]> {
   const data = join(directory, 'starts')
   await serveMs(data, 1)

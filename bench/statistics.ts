@@ -36,7 +36,7 @@ export function percentile(counts: readonly Count[], fraction: number): number {
   return Number.NaN
 }
 
-/** Of rounds that belong together, so that what slows down a whole round does not count. */
+/** The ratio in each pair of rounds, so that what slows down a whole pair does not count. */
 export function pairedRatios(values: readonly number[], references: readonly number[]): number[] {
   return values.flatMap((value, round) => {
     const reference = references[round]

@@ -14,14 +14,14 @@ import type { Server } from './servers/server.ts'
 
 const objectBytes = 4096
 const syncs = ['fsync', 'fdatasync', 'sync_file_range', 'syncfs', 'sync', 'msync'] as const
-/** Of opens: each write to the file is synced. Not in its name. */
+/** Flags of `open` that make each write sync. The pattern skips the file's name. */
 const syncFlags = /^[^"]*("(\\.|[^"\\])*")?[^"]*\bO_D?SYNC\b/
 
 export function straceInstalled(): boolean {
   return spawnSync('strace', ['--version']).status === 0
 }
 
-/** Of PUTs of 4 KiB one after the other, so that none shares a sync with another. */
+/** Sends PUTs of 4 KiB one after the other, so that none shares a sync with another. */
 export async function countSyncs(server: Server, requests: number, scratch: string): Promise<SyncCount[]> {
   if (server.pid === undefined) throw new Error(`${server.name} runs elsewhere`)
   await createBucket(server.endpoint)
@@ -32,7 +32,7 @@ export async function countSyncs(server: Server, requests: number, scratch: stri
     if (status !== 200) throw new Error(`${server.name} answered a PUT with ${status}: ${text}`)
   }
   try {
-    // What is made once is made before.
+    // The first PUTs also make what is made only once. They are not counted.
     for (let number = 0; number < requests; number++) await put('before', number)
     const file = join(scratch, `${server.name.replaceAll(/\W+/g, '-')}.strace`)
     const trace = await attach(treeOf(server.pid), file)
@@ -62,7 +62,7 @@ async function attach(pids: readonly number[], file: string): Promise<Trace> {
   throw new Error(`strace did not attach: ${said}`)
 }
 
-/** Of a trace: each call that syncs, the most frequent first. */
+/** The calls in a trace that sync, the most frequent first. */
 export function callsOf(trace: string): { call: string; count: number }[] {
   const counts = new Map<string, number>()
   for (const line of trace.split('\n')) {

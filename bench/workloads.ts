@@ -22,11 +22,11 @@ export type WorkKind =
 export type ReferenceName = 'node-http' | 'nginx' | 'md5' | 'log'
 
 export interface Workload {
-  /** As `--only` takes it. */
+  /** The name for `--only`. */
   name: string
   title: string
   kind: WorkKind
-  /** Of one object; of one part for `multipart`. */
+  /** The size of one object, or of one part for `multipart`. */
   objectBytes: number
   /** What one request moves, when rates are shown in bytes. */
   movedBytes?: number

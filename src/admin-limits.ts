@@ -5,16 +5,20 @@ const MiB = 1024 * KiB
 
 export const adminLimits = {
   adminBodyBytesMax: 1 * MiB,
+  /** Objects and lists within each other. A policy needs seven. */
+  adminInputDepthMax: 32,
   adminConnectionsMax: 64,
-  /** How long a command waits for the admin port: longer than a change takes to reach every process. */
+  /** How long a command waits for an answer of the admin port. Longer than a change takes to reach every process. */
   adminAnswerMs: 60_000,
 
   // Browser sessions of the admin port.
-  /** A session ends after this time, and after this pause. */
+  /** A session ends after the first of these times, and earlier if no request comes for the second. */
   browserSessionMs: 12 * 60 * 60 * 1000,
   browserSessionIdleMs: 60 * 60 * 1000,
   sessionSeenEveryMs: 60_000,
   browserSessionsMax: 1000,
+  /** Of one key, or of one user of an issuer. One more ends the oldest. */
+  browserSessionsOfHolderMax: 50,
   /** Temporary keys for pages. They outlive a log-out by at most this. */
   pageKeysMs: 15 * 60 * 1000,
   /** How long a user may take at an issuer. */
@@ -39,7 +43,7 @@ export const adminLimits = {
   auditAnswerMs: 5_000,
   auditRetryMsMin: 1_000,
   auditRetryMsMax: 60_000,
-  /** Accounts with metrics of their own. The others are counted together. */
+  /** This many accounts have metrics of their own. The others are counted together. */
   accountsMeasuredMax: 100,
   /** How long a scrape waits for a store, and how long it may answer with what it has measured before. */
   storeMeasureMs: 2_000,
@@ -48,9 +52,13 @@ export const adminLimits = {
   queueCountMax: 100_000,
   /** How long the admin port waits for the report of a worker. */
   workerReportMs: 2_000,
-  /** The age at which a bucket's usage is counted again, and the least share of the time that counting leaves to other work. */
+  /** The least share of the time that counts in the background leave to other work. */
+  countIdleShare: 0.75,
+  /** The age at which a bucket's usage is counted again. */
   usageAgeMs: 60_000,
-  usageIdleShare: 0.75,
   /** How long a list of buckets waits for usage that was never counted. */
   usageWaitMs: 500,
+  /** The shards of stores are counted again after this time, or after so many times as long as the last count took. */
+  shardCountAgeMsMin: 5_000,
+  shardCountAgeTimes: 20,
 } as const

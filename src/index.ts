@@ -100,7 +100,7 @@ export interface StartOptions {
   onFatal?(error: Error): void
 }
 
-/** Lists every option, which the compiler checks. */
+/** All options. The compiler checks that none is missing. */
 const optionNames: Record<keyof StartOptions, true> = {
   port: true,
   host: true,
@@ -223,7 +223,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
   })
 }
 
-/** `database`: see `patientStart`. */
+/** `database`: as `url` of `patientStart`. */
 async function openMetIdentities(
   data: LibraryData,
   {

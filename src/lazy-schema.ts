@@ -1,4 +1,4 @@
-/** Schemas that are made when they are used first. The library for them takes longer to load than the rest of a server in memory, which needs none. */
+/** Makes schemas when they are first used. Loading their library takes longer than loading the rest of a server in memory, which needs no schema. */
 import { createRequire } from 'node:module'
 import type { z as Zod } from 'zod'
 

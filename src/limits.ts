@@ -40,7 +40,7 @@ export const limits = {
   /** The same for time while the machine is off, which nothing measures. */
   lockClockDowntimeMs: 4 * 24 * 60 * 60 * 1000,
   lockClockDowntimeAgainMs: 4 * 24 * 60 * 60 * 1000,
-  /** How often the lock clock is advanced when processes on other hosts follow it: so much they can lag. */
+  /** How often the lock clock is advanced when processes on other hosts follow it. They lag by at most as much. */
   lockClockFollowedMs: 2_000,
   /** When the machine's clock is not trusted and is further ahead than this, an operator has to confirm it. */
   lockClockLagMs: 60 * 1000,
@@ -173,7 +173,7 @@ export const limits = {
   shardDescriptionBytesMax: 64 * KiB,
   storeReserveBytes: 64 * MiB,
   segmentGroupBytesMax: 4 * MiB,
-  /** Groups of at least this size extend their segment. Smaller ones go into room that was prepared, because to extend a file costs one more write of the disk's. */
+  /** Groups of at least this size extend their segment. Smaller groups use room that was prepared, because extending a file costs the disk one more write. */
   unpreparedGroupBytesMin: 256 * KiB,
   segmentGroupJoinedBytesMax: 512 * KiB,
   segmentQueueBytesMax: 64 * MiB,
@@ -186,7 +186,7 @@ export const limits = {
   // Stores and locations.
   storesMax: 256,
   locationShardsMax: 32,
-  /** Earlier definitions of a location that the metadata remembers. */
+  /** How many earlier definitions of each location the metadata remembers. */
   formerDefinitionsMax: 16,
   /** How often a process looks for changed locations where the metadata is shared. */
   placementLookMs: 1_000,

@@ -30,9 +30,9 @@ export const processLimits = {
   collectAfterWorkMs: 1_000,
   keyPairLookMs: 2_000,
   workersMax: 64,
-  /** The most workers that a server starts by itself. More are for those who know their load. */
+  /** The most workers that a server starts without being told. Operators who know their load can configure more. */
   workersAutoMax: 8,
-  /** A server that has less memory serves from one process, unless it is told otherwise. */
+  /** A server with less memory runs one process, unless it is configured otherwise. */
   severalWorkersMemoryBytes: 1024 * MiB,
   workerRestartsMax: 5,
   workerRestartWindowMs: 30_000,
@@ -40,14 +40,14 @@ export const processLimits = {
   instanceTakeoverMs: 5_000,
   /** How long a member of shared metadata may write after it has last renewed its lease. */
   memberLeaseMs: 10_000,
-  /** How long a member that stops waits for a database that is away: for the progress of its jobs, its post and its records together. */
+  /** How long a stopping member waits for a database that is away, in all: for the progress of its jobs, its post and its records. */
   leavePatienceMs: 2_500,
-  /** The age at which what a writer of PostgreSQL left there is removed, and the much smaller one at which a writer that goes on begins anew. */
+  /** Rows of a PostgreSQL writer are removed at the first age. A writer that continues makes a new row at the second. */
   writerPurgedMs: 7 * 24 * 60 * 60 * 1000,
   writerRenewedMs: 24 * 60 * 60 * 1000,
   /** A clock that differs from the database's by more than this is reported. */
   clockDifferenceMs: 1_000,
-  /** Starts that the metadata recognises when it finds their names in a store. */
+  /** How many earlier starts the metadata recognises by the names that they left in a store. */
   startsRemembered: 1000,
   predecessorsMax: 64,
   claimTriesMax: 8,

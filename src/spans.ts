@@ -1,5 +1,5 @@
 /**
- * The span under way: what this process is doing, and for which request, so that the steps of the work and requests to other servers can name it. Knows no
+ * The span under way: what this process is doing, and for which request. Steps of the work and requests to other servers name it as their parent. Knows no
  * tracer: without one, a span only passes on the trace that a client named (ADR 0053).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -12,13 +12,13 @@ export interface Span {
   /** Names this span to another server. */
   readonly headers: Readonly<Record<string, string>>
   readonly traceId: string
-  /** `request`: one that is sent to another server. */
+  /** `request`: the span of a request to another server. */
   begin(name: string, kind?: 'step' | 'request', attributes?: SpanAttributes): Span
   set(attributes: SpanAttributes): void
   rename(name: string): void
   /** Makes other instrumentation see this span while `work` runs. */
   activate<T>(work: () => T): T
-  /** Call once. `failure`: the kind of error that the work ended with; never its text, which may name what is nobody's business. */
+  /** Call it once. `failure`: the kind of error that the work ended with. Not its text, which may contain private data. */
   end(failure?: string): void
 }
 
@@ -30,22 +30,22 @@ export interface Traces {
     incoming: { parent: TraceParent | undefined; state: string | undefined },
     attributes: SpanAttributes,
   ): Span
-  /** Resolves when what has ended is sent, or when it takes too long. Never rejects. */
+  /** Resolves when all ended spans are sent, or when that takes too long. Never rejects. */
   flush(): Promise<void>
 }
 
 interface UnderWay {
   span: Span
-  /** Of the request that all this is done for. What a request starts, such as a timer, can outlive it, and is not done for it any more. */
+  /** The request for which the work is done. What a request starts, such as a timer, can outlive it, and is then no longer done for it. */
   request: { hasEnded: boolean }
 }
 
-/** Costs nothing until it runs for the first time. From then on, Node follows every promise of the process, so it runs only for what needs it. */
+/** Costs nothing until it first runs. After that, Node tracks every promise of the process, so it runs only for what needs it. */
 const underWay = new AsyncLocalStorage<UnderWay>()
 
 let passesOn = false
 
-/** Call where requests go to other servers. Until then, nothing has to know of the traces that clients name. */
+/** Call it where requests to other servers are made. Before that, the traces that clients name need not be tracked. */
 export function willPassTraces(): void {
   passesOn = true
 }
@@ -57,7 +57,7 @@ export function currentSpan(): Span | undefined {
   return now === undefined || now.request.hasEnded ? undefined : now.span
 }
 
-/** Serves a request under its span; `undefined`: it has none, and what it was called from does not give it one. */
+/** Serves a request under its span. `undefined`: it has none, and does not inherit one either. */
 export async function serveWithin(span: Span | undefined, serve: () => Promise<void>): Promise<void> {
   if (span === undefined) return underWay.getStore() === undefined ? serve() : underWay.exit(serve)
   const request = { hasEnded: false }
@@ -65,7 +65,7 @@ export async function serveWithin(span: Span | undefined, serve: () => Promise<v
   request.hasEnded = true
 }
 
-/** Runs `work` as a step of the span under way. Without one, only runs it. */
+/** Runs `work` as a step of the span under way. If there is none, only runs it. */
 export function inStep<T>(name: string, work: (step: Span | undefined) => Promise<T>): Promise<T> {
   const now = underWay.getStore()
   if (now === undefined || now.request.hasEnded) return work(undefined)
@@ -100,13 +100,13 @@ export async function ending<T>(step: Span, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The kind of an error, in a few words that many errors share. */
+/** The kind of an error: a few words, the same for many errors. */
 function failureOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
-/** Passes on the trace of a request, each time with a new id of the sender, and records nothing. */
+/** A span that only passes on the trace of a request, with a new id each time, and records nothing. */
 export function passedTrace(clock: Clock, trace: TraceParent, state: string | undefined): Span {
   const span: Span = {
     traceId: trace.traceId,

@@ -10,16 +10,16 @@ export interface TraceParent {
 
 const pattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** `undefined`: it is malformed, and so counts as absent. */
+/** `undefined`: the header is malformed, which counts as absent. */
 export function parseTraceParent(text: string): TraceParent | undefined {
   const [, traceId, parentId, flags = '', more] = pattern.exec(text) ?? []
   if (traceId === undefined || parentId === undefined) return undefined
-  // Only later versions may say more.
+  // Only later versions of the header may have more fields.
   if (more !== undefined && text.startsWith('00')) return undefined
   return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** What tracers say to each other beside the ids. Passed on as it came, or not at all: `undefined` when no header could carry it. */
+/** What tracers tell each other in addition to the ids. It is passed on unchanged, or not at all: `undefined` when no header could carry it. */
 export function passableState(text: string | undefined): string | undefined {
   return text !== undefined && /^[\x20-\x7e]{1,512}$/.test(text) ? text : undefined
 }

@@ -20,7 +20,7 @@ function unsigned(value: number): number[] {
   return [...bytes, rest]
 }
 
-/** The same of a constant, whose last byte ends with its sign. */
+/** The same for a signed constant, whose last byte ends with the sign. */
 function signed(value: number): number[] {
   const bytes: number[] = []
   let rest = value | 0

@@ -5,7 +5,7 @@ type Place = 'size' | 'data' | 'after data' | 'trailers'
 const newline = 0x0a
 
 export class ChunkedBody {
-  /** Of the chunks' data so far. */
+  /** Bytes of data in the chunks so far. */
   dataBytes = 0
   #place: Place = 'size'
   #line = ''

@@ -7,7 +7,7 @@ import { type PreparedRequest, type PreparedRequests, requestLine } from './requ
 export interface LoopOptions {
   host: string
   port: number
-  /** Of servers that take the same requests, with as many connections each. */
+  /** Ports of servers that take the same requests, over as many connections each. */
   portsBeside?: readonly number[]
   connections: number
   prepared: PreparedRequests

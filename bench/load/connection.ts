@@ -21,10 +21,10 @@ export class Connection {
   #keepText = false
   #isHead = false
   #waiting = false
-  /** Of a head that came in pieces. */
+  /** The beginning of a head that came in pieces. */
   #headSoFar: Buffer | undefined
   #status = 0
-  /** Of a body with a length; -1 while the head is being read. */
+  /** What is left of a body with a length. -1: the head is still being read. */
   #left = -1
   #chunked: ChunkedBody | undefined
   #kept: string[] = []

@@ -17,7 +17,7 @@ export interface Endpoint {
   location?: string
 }
 
-/** A further server of the same data on the same host. */
+/** Another server on this host that serves the same data. */
 export interface Gateway {
   port: number
   pid: number
@@ -29,11 +29,11 @@ export interface Order {
   endpoint: Endpoint
   /** Root of the server's processes; absent for a server on another machine. */
   pid: number | undefined
-  /** Of the server that keeps its shards, where that is another. */
+  /** The server that keeps the shards, if another server does. */
   farPid?: number | undefined
-  /** Get as many connections each as the endpoint, and the same requests. */
+  /** Servers that get the same requests as the endpoint, over as many connections each. */
   beside?: readonly Gateway[] | undefined
-  /** Root of the processes of the database that the servers use. */
+  /** The root of the database's process tree, if the servers use one. */
   databasePid?: number | undefined
   workload: Workload
   seconds: number
@@ -61,9 +61,9 @@ export interface RunResult {
   generatorCpuUs: number
   /** A request's. Absent when the server's processes cannot be seen. */
   serverCpuUs?: number | undefined
-  /** The same, of the server that keeps its shards. */
+  /** CPU time a request of the server that keeps the shards. */
   farCpuUs?: number | undefined
-  /** A request's, of the database's processes. */
+  /** CPU time a request of the database's processes. */
   databaseCpuUs?: number | undefined
   /** Bytes of the server's own, without mapped files. */
   resident?: Resident | undefined

@@ -123,7 +123,7 @@ export class RequestMaker {
     )
   }
 
-  /** Of the bucket. */
+  /** A request to the bucket. */
   #withBody(text: string, query: string): PreparedRequest {
     const body = Buffer.from(text)
     const payloadHash = createHash('sha256').update(body).digest('hex')

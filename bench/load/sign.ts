@@ -5,7 +5,7 @@ import type { Endpoint } from './order.ts'
 
 export interface Unsigned {
   method: string
-  /** Of plain characters that need no escape. */
+  /** Has only characters that need no escape. */
   path: string
   /** Without the question mark, escaped. */
   query?: string

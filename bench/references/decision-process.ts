@@ -12,7 +12,7 @@ const account = { accessKeyId: 'bench-access-key', secretAccessKey: 'bench-secre
 const path = '/holdfast-bench/object-0001234'
 const credentials = openCredentials([{ id: 'main', name: 'Main', keys: [account] }])
 
-/** As a client of the AWS SDKs sends it, over the wire and read again. */
+/** The request as the server reads it when a client of the AWS SDKs has sent it. */
 function signedGet(): SignedRequest {
   const signer = createSigner({
     host: '127.0.0.1',

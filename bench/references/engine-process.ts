@@ -17,7 +17,7 @@ const pageEntries = 1_000
 const keysACommit = 2_000
 const slash = 0x2f
 
-/** As the keys and values of objects are. */
+/** The keys and values look like those of objects. */
 const head = ['c', 'bench'] as const
 const value = Buffer.alloc(300, 'value')
 const keyOf = (group: number, number: number): Buffer =>
@@ -41,7 +41,7 @@ async function fill(kv: Kv, keysOfGroup: number): Promise<void> {
   await Promise.all(commits)
 }
 
-/** CPU of this process for one lookup, in microseconds. */
+/** The CPU time of this process for one lookup, in microseconds. */
 async function lookupCpuUs(kv: Kv, keysOfGroup: number): Promise<number> {
   const before = process.cpuUsage()
   const endMs = performance.now() + seconds * 1000
@@ -58,7 +58,7 @@ async function lookupCpuUs(kv: Kv, keysOfGroup: number): Promise<number> {
   return (user + system) / done
 }
 
-/** Milliseconds of one page, on average. */
+/** How long one page takes on average, in milliseconds. */
 async function pageMs(kv: Kv, query: RangeQuery): Promise<number> {
   const beganMs = performance.now()
   const endMs = beganMs + seconds * 1000
@@ -83,7 +83,7 @@ const flat = { start, end: endOfPrefix(start), limit: pageEntries }
 const fold = { head: start, text: 'tail', from: 0, delimiter: Buffer.of(slash) } as const
 const folded = { ...flat, fold }
 const costs: EngineCosts[] = []
-// The first is a warm-up.
+// The first round is a warm-up.
 for (let round = 0; round <= rounds; round++) {
   const lookup = { postgres: await lookupCpuUs(postgres, groupKeys), lmdb: await lookupCpuUs(lmdb, 1) }
   const page = { flat: await pageMs(postgres, flat), folded: await pageMs(postgres, folded) }

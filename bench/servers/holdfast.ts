@@ -19,7 +19,7 @@ function environment(): NodeJS.ProcessEnv {
     ...cleanEnvironment(),
     HOLDFAST_ACCESS_KEY_ID: accessKeyId,
     HOLDFAST_SECRET_ACCESS_KEY: secretAccessKey,
-    // For the server that keeps its shards, where that is another.
+    // The credentials for the server that keeps the shards, if another server does.
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
   }
@@ -29,7 +29,7 @@ export interface HoldfastServer extends Server {
   pid: number
   /** From starting the command until it said that it is ready. */
   startMs: number
-  /** Of the admin port, where it was asked for. */
+  /** The URL of the admin port. Absent: none was asked for. */
   adminEndpoint: string | undefined
   kill(): Promise<void>
 }
@@ -42,21 +42,21 @@ export interface HoldfastOptions {
   encrypts?: boolean
   /** Its bucket lies 4 + 2 over six directories, all in `data`. */
   striped?: boolean
-  /** Has an admin port, on any free one. */
+  /** Opens an admin port on any free port. */
   admin?: boolean
-  /** Path of another configuration. */
+  /** The path of a configuration file. */
   config?: string
-  /** Its metadata is in PostgreSQL, and its bucket in a directory that other servers use, too. */
+  /** Keeps the metadata in PostgreSQL and the bucket in a directory that other servers use too. */
   shared?: SharedData
 }
 
 export interface SharedData {
-  /** Of the database. */
+  /** The URL of the database. */
   url: string
   directory: string
 }
 
-/** Builds of before the sources were joined have the other one. */
+/** Builds from before the sources were joined have only the other file. */
 const commandOf = (build: string): string => {
   const joined = join(build, 'dist/joined/main.js')
   return existsSync(joined) ? joined : join(build, 'dist/src/cli/main.js')
@@ -111,12 +111,12 @@ function configureStripes(directory: string): string {
   return path
 }
 
-/** Writes the configuration for data that several servers share, and gives its path. */
+/** Writes the configuration for data that several servers share, and returns its path. */
 function configureShared(data: string, { directory }: SharedData): string {
   const store = `[stores.shared]\ntype = "directory"\npath = "${directory}"\n`
   const location = `[locations.shared]\nscheme = "replica"\ncopies = 1\nstores = ["shared"]\n`
   mkdirSync(directory, { recursive: true })
-  // A new data directory must be empty.
+  // The file lies beside the data directory, because a new data directory must be empty.
   const path = `${data}.toml`
   writeFileSync(path, `defaultLocation = "shared"\n${store}${location}`)
   return path

@@ -1,10 +1,10 @@
 /** Which other servers of S3 the bench can start, given their program: on an empty directory, and asked to sync what they acknowledge. Starts nothing. */
 import { join } from 'node:path'
 
-/** Where a peer runs, and who may use it. */
-export interface PeerPlace {
+/** Where a peer runs, and the key that may use it. */
+export interface PeerSetup {
   directory: string
-  /** Free ones, as many as the kind needs. The first is where it serves S3. */
+  /** Free ports, as many as the kind needs. It serves S3 on the first one. */
   ports: readonly number[]
   accessKeyId: string
   secretAccessKey: string
@@ -13,34 +13,34 @@ export interface PeerPlace {
 export interface Launch {
   words: readonly string[]
   environment?: Readonly<Record<string, string>>
-  /** Texts by path. */
+  /** Files to write before the start: contents by path. */
   files?: Readonly<Record<string, string>>
 }
 
-/** Runs the peer's program beside the server, and gives what it writes. */
+/** Runs the peer's program while the server runs, and resolves with what it prints. */
 export type RunBeside = (words: readonly string[], input?: string) => Promise<string>
 
 export interface PeerKind {
   name: string
-  /** What results call it. */
+  /** Its name in the results. */
   title: string
   ports: number
   versionWords: readonly string[]
   durability: {
-    /** What it is asked, in its own words. */
+    /** How it is asked to be durable, in its own words. */
     asked: string
-    /** Where that is written down. */
+    /** Where its documentation says so. */
     source: string
   }
-  launch(place: PeerPlace): Launch
-  /** What is left to do when it runs, before it takes requests. Tried again until it succeeds. */
-  prepare?(place: PeerPlace, run: RunBeside): Promise<void>
+  launch(setup: PeerSetup): Launch
+  /** What must be done after the start, before it takes requests. Repeated until it succeeds. */
+  prepare?(setup: PeerSetup, run: RunBeside): Promise<void>
 }
 
 const host = '127.0.0.1'
 const address = (port: number | undefined): string => `${host}:${port}`
 const region = 'us-east-1'
-const dataOf = ({ directory }: PeerPlace): string => join(directory, 'data')
+const dataOf = ({ directory }: PeerSetup): string => join(directory, 'data')
 
 const minio: PeerKind = {
   name: 'minio',
@@ -51,14 +51,14 @@ const minio: PeerKind = {
     asked: 'MINIO_FS_OSYNC=on',
     source: 'https://github.com/minio/minio/blob/master/internal/config/constants.go',
   },
-  launch: (place) => ({
+  launch: (setup) => ({
     words: [
-      ...['server', '--quiet', '--address', address(place.ports[0]), '--console-address', address(place.ports[1])],
-      dataOf(place),
+      ...['server', '--quiet', '--address', address(setup.ports[0]), '--console-address', address(setup.ports[1])],
+      dataOf(setup),
     ],
     environment: {
-      MINIO_ROOT_USER: place.accessKeyId,
-      MINIO_ROOT_PASSWORD: place.secretAccessKey,
+      MINIO_ROOT_USER: setup.accessKeyId,
+      MINIO_ROOT_PASSWORD: setup.secretAccessKey,
       MINIO_BROWSER: 'off',
       MINIO_UPDATE: 'off',
       MINIO_FS_OSYNC: 'on',
@@ -66,7 +66,7 @@ const minio: PeerKind = {
   }),
 }
 
-const garageConfigurationOf = ({ directory }: PeerPlace): string => join(directory, 'garage.toml')
+const garageConfigurationOf = ({ directory }: PeerSetup): string => join(directory, 'garage.toml')
 
 const garage: PeerKind = {
   name: 'garage',
@@ -77,29 +77,29 @@ const garage: PeerKind = {
     asked: 'metadata_fsync = true, data_fsync = true',
     source: 'https://garagehq.deuxfleurs.fr/documentation/reference-manual/configuration/',
   },
-  launch: (place) => ({
-    words: ['-c', garageConfigurationOf(place), 'server'],
+  launch: (setup) => ({
+    words: ['-c', garageConfigurationOf(setup), 'server'],
     files: {
-      [garageConfigurationOf(place)]: [
-        `metadata_dir = "${join(place.directory, 'meta')}"`,
-        `data_dir = "${dataOf(place)}"`,
+      [garageConfigurationOf(setup)]: [
+        `metadata_dir = "${join(setup.directory, 'meta')}"`,
+        `data_dir = "${dataOf(setup)}"`,
         'db_engine = "lmdb"',
         'metadata_fsync = true',
         'data_fsync = true',
         'replication_factor = 1',
-        `rpc_bind_addr = "${address(place.ports[1])}"`,
-        `rpc_public_addr = "${address(place.ports[1])}"`,
-        `rpc_secret = "${place.secretAccessKey}"`,
+        `rpc_bind_addr = "${address(setup.ports[1])}"`,
+        `rpc_public_addr = "${address(setup.ports[1])}"`,
+        `rpc_secret = "${setup.secretAccessKey}"`,
         '[s3_api]',
-        `api_bind_addr = "${address(place.ports[0])}"`,
+        `api_bind_addr = "${address(setup.ports[0])}"`,
         `s3_region = "${region}"`,
         '',
       ].join('\n'),
     },
     environment: { RUST_LOG: 'garage=warn' },
   }),
-  async prepare(place, run) {
-    const here = ['-c', garageConfigurationOf(place)]
+  async prepare(setup, run) {
+    const here = ['-c', garageConfigurationOf(setup)]
     const [node = ''] = (await run([...here, 'node', 'id', '-q'])).split('@')
     const layout = await run([...here, 'layout', 'show'])
     if (!layout.includes('bench')) {
@@ -107,13 +107,13 @@ const garage: PeerKind = {
       await run([...here, 'layout', 'apply', '--version', '1'])
     }
     const keys = await run([...here, 'key', 'list'])
-    if (!keys.includes(place.accessKeyId))
-      await run([...here, 'key', 'import', '--yes', '-n', 'bench', place.accessKeyId, place.secretAccessKey])
-    await run([...here, 'key', 'allow', '--create-bucket', place.accessKeyId])
+    if (!keys.includes(setup.accessKeyId))
+      await run([...here, 'key', 'import', '--yes', '-n', 'bench', setup.accessKeyId, setup.secretAccessKey])
+    await run([...here, 'key', 'allow', '--create-bucket', setup.accessKeyId])
   },
 }
 
-const seaweedfsUsersOf = ({ directory }: PeerPlace): string => join(directory, 's3.json')
+const seaweedfsUsersOf = ({ directory }: PeerSetup): string => join(directory, 's3.json')
 
 const seaweedfs: PeerKind = {
   name: 'seaweedfs',
@@ -124,26 +124,26 @@ const seaweedfs: PeerKind = {
     asked: 'fs.configure -locationPrefix=/buckets/ -fsync -apply',
     source: 'https://github.com/seaweedfs/seaweedfs/blob/master/weed/shell/command_fs_configure.go',
   },
-  launch: (place) => {
+  launch: (setup) => {
     const services = ['s3', 'master', 'volume', 'filer']
     const actions = ['Admin', 'Read', 'Write', 'List', 'Tagging']
-    const { accessKeyId: accessKey, secretAccessKey: secretKey } = place
+    const { accessKeyId: accessKey, secretAccessKey: secretKey } = setup
     const identities = [{ name: 'bench', credentials: [{ accessKey, secretKey }], actions }]
     return {
       words: [
-        ...['server', `-dir=${dataOf(place)}`, `-ip=${host}`, '-volume.max=64', '-filer', '-s3'],
-        `-s3.config=${seaweedfsUsersOf(place)}`,
-        ...services.map((service, at) => `-${service}.port=${place.ports[at]}`),
-        ...services.map((service, at) => `-${service}.port.grpc=${place.ports[at + services.length]}`),
+        ...['server', `-dir=${dataOf(setup)}`, `-ip=${host}`, '-volume.max=64', '-filer', '-s3'],
+        `-s3.config=${seaweedfsUsersOf(setup)}`,
+        ...services.map((service, at) => `-${service}.port=${setup.ports[at]}`),
+        ...services.map((service, at) => `-${service}.port.grpc=${setup.ports[at + services.length]}`),
       ],
-      files: { [seaweedfsUsersOf(place)]: JSON.stringify({ identities }) },
+      files: { [seaweedfsUsersOf(setup)]: JSON.stringify({ identities }) },
     }
   },
   async prepare({ ports: [, master, , filer, , masterGrpc, , filerGrpc] }, run) {
     const where = [`-master=${address(master)}.${masterGrpc}`, `-filer=${address(filer)}.${filerGrpc}`]
     const fsync = 'fs.configure -locationPrefix=/buckets/ -fsync -apply\n'
     const answer = await run(['shell', ...where], fsync)
-    // The shell ends with success whatever its commands do.
+    // The shell reports success even when its commands fail.
     if (!/"?fsync"?:\s*true/.test(answer)) throw new Error(`fs.configure was answered: ${answer}`)
   },
 }
@@ -154,9 +154,9 @@ const versitygw: PeerKind = {
   ports: 1,
   versionWords: ['--version'],
   durability: { asked: 'no such setting', source: 'https://github.com/versity/versitygw/wiki/Global-Options' },
-  launch: (place) => ({
-    words: ['--port', address(place.ports[0]), '--region', region, 'posix', dataOf(place)],
-    environment: { ROOT_ACCESS_KEY: place.accessKeyId, ROOT_SECRET_KEY: place.secretAccessKey },
+  launch: (setup) => ({
+    words: ['--port', address(setup.ports[0]), '--region', region, 'posix', dataOf(setup)],
+    environment: { ROOT_ACCESS_KEY: setup.accessKeyId, ROOT_SECRET_KEY: setup.secretAccessKey },
   }),
 }
 
@@ -169,13 +169,13 @@ const rustfs: PeerKind = {
     asked: 'RUSTFS_DURABILITY_MODE=strict',
     source: 'https://github.com/rustfs/rustfs/pull/4397',
   },
-  launch: (place) => ({
+  launch: (setup) => ({
     words: [],
     environment: {
-      RUSTFS_ADDRESS: address(place.ports[0]),
-      RUSTFS_VOLUMES: dataOf(place),
-      RUSTFS_ACCESS_KEY: place.accessKeyId,
-      RUSTFS_SECRET_KEY: place.secretAccessKey,
+      RUSTFS_ADDRESS: address(setup.ports[0]),
+      RUSTFS_VOLUMES: dataOf(setup),
+      RUSTFS_ACCESS_KEY: setup.accessKeyId,
+      RUSTFS_SECRET_KEY: setup.secretAccessKey,
       RUSTFS_REGION: region,
       RUSTFS_CONSOLE_ENABLE: 'false',
       RUSTFS_DURABILITY_MODE: 'strict',
@@ -192,11 +192,11 @@ const holdfast: PeerKind = {
   ports: 1,
   versionWords: ['--version'],
   durability: { asked: 'nothing: it always syncs', source: '../durability.md' },
-  launch: (place) => ({
-    words: ['serve', '--data', dataOf(place), '--listen', address(place.ports[0]), '--admin-listen', 'off'],
+  launch: (setup) => ({
+    words: ['serve', '--data', dataOf(setup), '--listen', address(setup.ports[0]), '--admin-listen', 'off'],
     environment: {
-      HOLDFAST_ACCESS_KEY_ID: place.accessKeyId,
-      HOLDFAST_SECRET_ACCESS_KEY: place.secretAccessKey,
+      HOLDFAST_ACCESS_KEY_ID: setup.accessKeyId,
+      HOLDFAST_SECRET_ACCESS_KEY: setup.secretAccessKey,
     },
   }),
 }

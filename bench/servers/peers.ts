@@ -5,16 +5,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createBucket } from '../load/create-bucket.ts'
 import type { Endpoint } from '../load/order.ts'
-import { type PeerKind, type PeerPlace, peerKinds, type RunBeside } from './peer-kinds.ts'
+import { type PeerKind, type PeerSetup, peerKinds, type RunBeside } from './peer-kinds.ts'
 import { cleanEnvironment, freePorts, type Server, startSilentChild } from './server.ts'
 
 export class PeerError extends Error {}
 
 export interface Peer {
   name: string
-  /** Of one that the bench starts. */
+  /** Present when the bench starts the server. */
   program?: PeerProgram
-  /** On a directory that isn't there yet. */
+  /** Starts it on a directory that does not exist yet. */
   start(directory: string): Promise<Server>
 }
 
@@ -60,29 +60,29 @@ function endpointOf(host: string, port: number, keys: Keys, bucket: string): End
   return { host, port, region: 'us-east-1', ...keys, bucket, stores: true, encrypts: false }
 }
 
-/** Resolves when it has made its bucket: some answer long before they can. */
+/** Resolves when the peer has made its bucket, because some peers answer long before they can do that. */
 async function startPeer({ kind, path }: PeerProgram, directory: string): Promise<Server> {
   const ports = await freePorts(kind.ports)
-  // Keys that each of them takes.
+  // Every kind accepts keys of this form.
   const accessKeyId = `GK${randomBytes(12).toString('hex')}`
-  const place: PeerPlace = { directory, ports, accessKeyId, secretAccessKey: randomBytes(32).toString('hex') }
+  const setup: PeerSetup = { directory, ports, accessKeyId, secretAccessKey: randomBytes(32).toString('hex') }
   mkdirSync(join(directory, 'data'), { recursive: true })
-  const launch = kind.launch(place)
+  const launch = kind.launch(setup)
   for (const [file, text] of Object.entries(launch.files ?? {})) writeFileSync(file, text, { mode: 0o600 })
-  const endpoint = endpointOf('127.0.0.1', ports[0] ?? 0, place, 'bench')
+  const endpoint = endpointOf('127.0.0.1', ports[0] ?? 0, setup, 'bench')
   const run: RunBeside = (words, input) => runProgram(path, words, input)
   let isPrepared = kind.prepare === undefined
   const [program, words] = commandOf(path, launch.words)
   const environment = { ...cleanEnvironment(), ...launch.environment }
   const child = await startSilentChild(program, words, environment, join(directory, 'log'), async () => {
-    if (!isPrepared) await kind.prepare?.(place, run)
+    if (!isPrepared) await kind.prepare?.(setup, run)
     isPrepared = true
     await createBucket(endpoint)
   })
   return { name: kind.title, endpoint, pid: child.pid, close: () => child.stop() }
 }
 
-/** As the program itself says it. */
+/** The version, as the program itself prints it. */
 export async function versionOf({ kind, path }: PeerProgram): Promise<string> {
   const [first = ''] = (await runProgram(path, kind.versionWords)).trim().split('\n')
   return first
@@ -101,7 +101,7 @@ function runProgram(path: string, words: readonly string[], input = ''): Promise
     const settle = (error: ExecFileException | null, stdout: string, stderr: string): void =>
       error === null ? resolve(stdout || stderr) : reject(new Error(`${all.join(' ')}: ${stderr || error.message}`))
     const child = execFile(program, all, { env: cleanEnvironment(), timeout: runMsMax }, settle)
-    // It may have ended without reading.
+    // The program may have ended without reading its input.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })

@@ -122,7 +122,7 @@ export interface EngineWork {
   seconds: number
 }
 
-/** On an empty database. */
+/** Measures the engine on an empty database. */
 export async function measureEngine(
   url: string,
   { directory, groupKeys, rounds, seconds }: EngineWork,

@@ -12,9 +12,9 @@ export interface Server {
   endpoint: Endpoint
   /** Root of its processes; absent when they run elsewhere. */
   pid: number | undefined
-  /** Root of the processes of the server that keeps its shards, where that is another. */
+  /** The root of the process tree of the server that keeps the shards, if another server does. */
   farPid?: number
-  /** Serve the same data. */
+  /** Gateways that serve the same data. */
   beside?: readonly Gateway[]
   databasePid?: number | undefined
   close(): Promise<void>
@@ -28,11 +28,11 @@ export interface Child {
 }
 
 export interface SpeakingChild extends Child {
-  /** Its first line of output. */
+  /** The first line that it printed. */
   firstLine: string
 }
 
-/** Settings of servers that whoever runs the bench has stay outside. */
+/** The environment without the variables that the servers read. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const foreign = /^(HOLDFAST|AWS|MINIO|GARAGE|WEED|VGW|ROOT|RUSTFS)_/
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)))
@@ -54,7 +54,7 @@ export async function startChild(
 
 const startSecondsMax = 60
 
-/** Resolves when `isReady` has resolved, which is tried again while it rejects. Rejects with the end of `log`, where its output goes, when it ends before or takes too long. */
+/** Calls `isReady` until it resolves. Rejects with the end of `log`, the file with the child's output, when the child ends first or takes too long. */
 export async function startSilentChild(
   program: string,
   words: readonly string[],
@@ -99,7 +99,7 @@ function stopOf(child: ChildProcess, ended: Promise<unknown>): Child['stop'] {
   }
 }
 
-/** All of them at once, so that they differ. */
+/** Opens all ports before it closes any, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

@@ -1,8 +1,8 @@
-/** The frame around every page: who is logged in, the way to other pages, messages, uploads. Pages load when they are first shown. */
+/** The frame around every page: who is logged in, navigation, messages, uploads. The code of a page loads when the page is first shown. */
 import { useSignal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { linkTo, place } from './model/address.ts'
+import { linkTo, route } from './model/address.ts'
 import { may } from './model/permissions.ts'
 import { logOut, session } from './model/session.ts'
 import { theme, themes } from './model/theme.ts'
@@ -21,6 +21,9 @@ interface Page {
   isShown: () => boolean
 }
 
+/** Each has a tab there. */
+const machineParts = ['ListLocations', 'ListTasks', 'WatchRequests', 'GetMetrics', 'ListMembers', 'GetConfiguration']
+
 const pages: readonly Page[] = [
   { title: 'Buckets', icon: 'bucket', path: 'buckets', load: () => import('./pages/buckets.tsx'), isShown: () => true },
   {
@@ -28,18 +31,18 @@ const pages: readonly Page[] = [
     icon: 'people',
     path: 'access',
     load: () => import('./pages/access.tsx'),
-    isShown: () => may('ListUsers'),
+    isShown: () => ['ListUsers', 'ListKeys', 'ListPolicies'].some(may),
   },
   {
     title: 'Machine room',
     icon: 'machine',
     path: 'machine',
     load: () => import('./pages/machine.tsx'),
-    isShown: () => may('ListLocations'),
+    isShown: () => machineParts.some(may),
   },
 ]
 
-/** Opened from the list of buckets. */
+/** The list of buckets leads here. */
 const bucketPage: Page = {
   title: 'Bucket',
   icon: 'bucket',
@@ -58,7 +61,7 @@ export function App() {
         <Notices />
       </>
     )
-  const [first = 'buckets'] = place.value.path
+  const [first = 'buckets'] = route.value.path
   const page = [...pages, bucketPage].find(({ path, isShown }) => path === first && isShown()) ?? pages[0]
   return (
     <div class="frame">
@@ -89,7 +92,7 @@ function Lazy({ page }: { page: Page }) {
   useEffect(() => {
     page.load().then(
       ({ Page }) => {
-        // A signal's setter would call a function.
+        // Not by the setter of a state hook, which would call a function that it is given.
         loaded.value = Page
       },
       () => {

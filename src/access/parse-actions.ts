@@ -4,8 +4,8 @@ import { type ActionTarget, findConditionKey, s3Actions } from './condition-keys
 import { canStartWith, compileGlob, PatternError, type PatternToken, parsePattern } from './glob.ts'
 import type { Patterns, PolicyTarget } from './policy-document.ts'
 import type { Json, JsonObject } from './policy-json.ts'
+import { malformed, type PolicyPart, stringsOf } from './policy-part.ts'
 import { policyPattern } from './policy-pattern.ts'
-import { malformed, type PolicyPlace, stringsOf } from './policy-place.ts'
 
 /** Identity policies can name these actions of KMS and STS, because MinIO's own policies do. */
 const otherAction = /^(?:sts|kms):[A-Za-z*?]{1,128}$/i
@@ -33,13 +33,13 @@ export function actionsMatching(pattern: string): readonly string[] {
 
 export function parseActions(statement: JsonObject, name: string, target: PolicyTarget): Patterns {
   const { negated, element, value } = oneOf(statement, 'Action', name)
-  const place = { statement: name, element }
-  const patterns = stringsOf(value, place)
+  const part = { statement: name, element }
+  const patterns = stringsOf(value, part)
   for (const pattern of patterns) {
     if (pattern === '*') continue
     if (target.kind !== 'bucket' && (otherAction.test(pattern) || isAdminAction(pattern))) continue
     if (!s3Action.test(pattern) || actionsMatching(pattern).length === 0)
-      throw malformed('Policy has invalid action', place, pattern)
+      throw malformed('Policy has invalid action', part, pattern)
   }
   return { negated, patterns }
 }
@@ -76,9 +76,9 @@ export function parseResources(
   actions: Patterns,
 ): Patterns {
   const { negated, element, value } = oneOf(statement, 'Resource', name)
-  const place = { statement: name, element }
-  const patterns = stringsOf(value, place)
-  const reached = patterns.map((pattern) => targetsOf(pattern, target, variables, place))
+  const part = { statement: name, element }
+  const patterns = stringsOf(value, part)
+  const reached = patterns.map((pattern) => targetsOf(pattern, target, variables, part))
   if (target.kind === 'bucket' && !negated && !actions.negated)
     checkActionsApply(actions.patterns, new Set(reached.flat()), { statement: name, element: 'Action' })
   return { negated, patterns }
@@ -89,55 +89,55 @@ function targetsOf(
   pattern: string,
   target: PolicyTarget,
   variables: boolean,
-  place: PolicyPlace,
+  part: PolicyPart,
 ): readonly ActionTarget[] {
-  const tokens = parseTokens(pattern, variables, place)
+  const tokens = parseTokens(pattern, variables, part)
   if (pattern === '*') return ['bucket', 'object']
-  if (!pattern.startsWith('arn:')) throw malformed('Policy has invalid resource', place, pattern)
+  if (!pattern.startsWith('arn:')) throw malformed('Policy has invalid resource', part, pattern)
   if (target.kind !== 'bucket') {
     if (canStartWith(tokens, bucketArnPrefix)) return ['bucket', 'object']
-    throw malformed('Policy has invalid resource', place, pattern)
+    throw malformed('Policy has invalid resource', part, pattern)
   }
   const bucket = bucketArnPrefix + target.bucket
   const targets: ActionTarget[] = []
   if (tokens.every(({ kind }) => kind !== 'variable') && compileGlob(tokens)(bucket, noLookup)) targets.push('bucket')
   if (canStartWith(tokens, `${bucket}/`)) targets.push('object')
-  if (targets.length === 0) throw malformed('Policy has invalid resource', place, pattern)
+  if (targets.length === 0) throw malformed('Policy has invalid resource', part, pattern)
   return targets
 }
 
-function parseTokens(pattern: string, variables: boolean, place: PolicyPlace): PatternToken[] {
-  const tokens = refusingPatterns(place, () => policyPattern(pattern, { variables, wildcards: true }))
-  checkVariables(tokens, place)
+function parseTokens(pattern: string, variables: boolean, part: PolicyPart): PatternToken[] {
+  const tokens = refusingPatterns(part, () => policyPattern(pattern, { variables, wildcards: true }))
+  checkVariables(tokens, part)
   return tokens
 }
 
 /** Turns a PatternError of `parse` into MalformedPolicy. */
-export function refusingPatterns<T>(place: PolicyPlace, parse: () => T): T {
+export function refusingPatterns<T>(part: PolicyPart, parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    if (error instanceof PatternError) throw malformed(error.message, place)
+    if (error instanceof PatternError) throw malformed(error.message, part)
     throw error
   }
 }
 
 /** Throws MalformedPolicy unless every variable names an evaluated key with a single value. */
-export function checkVariables(tokens: readonly PatternToken[], place: PolicyPlace): void {
+export function checkVariables(tokens: readonly PatternToken[], part: PolicyPart): void {
   for (const token of tokens) {
     if (token.kind !== 'variable') continue
     const row = findConditionKey(token.key)?.row
     if (row?.use !== 'evaluated' || row.type.startsWith('ArrayOf'))
-      throw malformed('The policy variable is not evaluated by this server', place, token.key)
+      throw malformed('The policy variable is not evaluated by this server', part, token.key)
   }
 }
 
-function checkActionsApply(patterns: readonly string[], reached: ReadonlySet<ActionTarget>, place: PolicyPlace): void {
+function checkActionsApply(patterns: readonly string[], reached: ReadonlySet<ActionTarget>, part: PolicyPart): void {
   for (const pattern of patterns) {
     const applies = actionsMatching(pattern).some((action) => {
       const of = s3Actions.get(action)
       return of !== undefined && reached.has(of)
     })
-    if (!applies) throw malformed('Action does not apply to any resource(s) in statement', place, pattern)
+    if (!applies) throw malformed('Action does not apply to any resource(s) in statement', part, pattern)
   }
 }

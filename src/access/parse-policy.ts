@@ -6,7 +6,7 @@ import { checkConditionsApply, parseConditions } from './parse-conditions.ts'
 import { parsePrincipals } from './parse-principals.ts'
 import type { PolicyDocument, PolicyStatement, PolicyTarget, PolicyVersion } from './policy-document.ts'
 import { type Json, JsonError, type JsonObject, parseJson } from './policy-json.ts'
-import { malformed, type PolicyPlace } from './policy-place.ts'
+import { malformed, type PolicyPart } from './policy-part.ts'
 
 const versions: readonly PolicyVersion[] = ['2012-10-17', '2008-10-17']
 const documentElements = ['Version', 'Id', 'Statement']
@@ -67,9 +67,9 @@ function parseVersion(value: Json | undefined): PolicyVersion {
   return version
 }
 
-function parseText(value: Json | undefined, place: PolicyPlace): string | undefined {
+function parseText(value: Json | undefined, part: PolicyPart): string | undefined {
   if (value === undefined || typeof value === 'string') return value
-  throw malformed('The element must be a string', place)
+  throw malformed('The element must be a string', part)
 }
 
 /** A single statement needs no list around it. */

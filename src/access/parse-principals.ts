@@ -1,7 +1,7 @@
 /** Principal and NotPrincipal of a policy's statement. */
 import type { NamedPrincipal, PolicyTarget, Principals } from './policy-document.ts'
 import type { Json, JsonObject } from './policy-json.ts'
-import { malformed, type PolicyPlace, stringsOf } from './policy-place.ts'
+import { malformed, type PolicyPart, stringsOf } from './policy-part.ts'
 
 /** The form of account ids in the configuration. AWS's ids of twelve digits match it too. */
 const accountId = '[A-Za-z0-9_-]{1,64}'
@@ -15,36 +15,36 @@ export function parsePrincipals(statement: JsonObject, name: string, target: Pol
   const positive = statement.get('Principal')
   const negative = statement.get('NotPrincipal')
   const element = negative === undefined ? 'Principal' : 'NotPrincipal'
-  const place = { statement: name, element }
+  const part = { statement: name, element }
   const value = positive ?? negative
   if (target.kind !== 'bucket') {
     if (value === undefined) return undefined
-    throw malformed('Only a bucket policy can name principals', place)
+    throw malformed('Only a bucket policy can name principals', part)
   }
   if (positive !== undefined && negative !== undefined)
     throw malformed('Principal and NotPrincipal exclude each other', { statement: name })
   if (value === undefined) throw malformed('Missing required field Principal', { statement: name })
-  return { negated: negative !== undefined, named: namedPrincipals(value, place) }
+  return { negated: negative !== undefined, named: namedPrincipals(value, part) }
 }
 
-function namedPrincipals(value: Json, place: PolicyPlace): NamedPrincipal[] {
+function namedPrincipals(value: Json, part: PolicyPart): NamedPrincipal[] {
   if (value === '*') return [anyone]
-  if (!(value instanceof Map) || value.size === 0) throw invalid(place, typeof value === 'string' ? value : undefined)
+  if (!(value instanceof Map) || value.size === 0) throw invalid(part, typeof value === 'string' ? value : undefined)
   return [...value].flatMap(([type, names]) => {
-    if (type !== 'AWS' && type !== 'CanonicalUser') throw invalid(place, type)
-    return stringsOf(names, place).map((text) => namedPrincipal(type, text, place))
+    if (type !== 'AWS' && type !== 'CanonicalUser') throw invalid(part, type)
+    return stringsOf(names, part).map((text) => namedPrincipal(type, text, part))
   })
 }
 
-function namedPrincipal(type: 'AWS' | 'CanonicalUser', text: string, place: PolicyPlace): NamedPrincipal {
+function namedPrincipal(type: 'AWS' | 'CanonicalUser', text: string, part: PolicyPart): NamedPrincipal {
   if (type === 'AWS' && text === '*') return anyone
   if (bareAccount.test(text)) return { kind: 'account', accountId: text }
-  if (type === 'CanonicalUser') throw invalid(place, text)
+  if (type === 'CanonicalUser') throw invalid(part, text)
   const [, account] = accountArn.exec(text) ?? []
   if (account !== undefined) return { kind: 'account', accountId: account }
   const [, owner, name] = userArn.exec(text) ?? []
-  if (owner === undefined || name === undefined) throw invalid(place, text)
+  if (owner === undefined || name === undefined) throw invalid(part, text)
   return { kind: 'user', accountId: owner, name }
 }
 
-const invalid = (place: PolicyPlace, value?: string): Error => malformed('Invalid principal in policy', place, value)
+const invalid = (part: PolicyPart, value?: string): Error => malformed('Invalid principal in policy', part, value)

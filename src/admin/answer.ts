@@ -1,4 +1,4 @@
-/** Answers of the admin port: JSON, errors too, with the headers that keep a browser from misusing them. */
+/** Answers of the admin port: JSON, also for errors, with the headers that keep browsers from misusing them. */
 import type { S3Error } from '../errors.ts'
 import { ClientGone, sendBytes } from '../http/answer.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -11,7 +11,7 @@ import { LogInRefused } from '../logins/log-in-refused.ts'
 import { AdminRefused } from './refusal.ts'
 
 /**
- * For every answer. `policy`: the Content-Security-Policy; initially that of data, which may load and do nothing. Nothing is cached, because some answers hold a secret.
+ * Every answer has these. `policy`: the Content-Security-Policy. The default is for data: load nothing, run nothing. No answer may be cached, because some hold a secret.
  */
 export const guardHeaders = (policy = "default-src 'none'; frame-ancestors 'none'"): string[] => [
   'Content-Security-Policy',

@@ -1,4 +1,4 @@
-/** The admin port's lists of buckets with their usage. What is in a bucket is the S3 port's to say. */
+/** The admin port's lists of buckets with their usage. What a bucket contains is read through the S3 port. */
 import { z } from 'zod'
 import { defineAdminOperation } from './operation.ts'
 import { bucketView } from './state-views.ts'

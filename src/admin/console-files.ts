@@ -1,4 +1,4 @@
-/** The console's files, as the build left them: read when a browser first asks, and sent with a policy that lets the page speak to its own server alone. */
+/** The console's files as the build left them. They are read for the first request, and sent with a policy that lets the page talk to its own server only. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,7 +24,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Where the build leaves the console, seen from the joined files, from the compiled ones and from the source. */
+/** Where the build leaves the console, relative to the joined files, the compiled files and the source. */
 const directories = ['console/', '../../joined/console/', '../../dist/joined/console/'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
@@ -54,7 +54,7 @@ export class ConsoleFiles {
   }
 }
 
-/** No script or style from anywhere else, or in the page itself. Previews are read by the page and shown from its memory. */
+/** Forbids scripts and styles from elsewhere and inline. The page itself fetches previews and shows them from its memory. */
 function policyOf(s3Endpoint: string): string {
   const directives = {
     'default-src': "'none'",
@@ -72,7 +72,7 @@ function policyOf(s3Endpoint: string): string {
     .join('; ')
 }
 
-/** Empty when nothing was built. */
+/** Empty when the console was not built. */
 function readFiles(): ReadonlyMap<string, ConsoleFile> {
   const files = new Map<string, ConsoleFile>()
   const directory = directories.find((path) => existsSync(join(path, 'index.html')))

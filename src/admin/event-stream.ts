@@ -3,30 +3,37 @@ import { once } from 'node:events'
 import { S3Error } from '../errors.ts'
 import { writeHead } from '../http/answer.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { mayTake } from '../http/fair-share.ts'
 import { limits } from '../limits.ts'
 import { guardHeaders } from './answer.ts'
 import { AdminRefused } from './refusal.ts'
 
+/** Who a stream is for. */
+interface StreamOwner {
+  /** The account or the user. */
+  owner: string
+  /** Called from time to time. The stream ends when it rejects. */
+  recheck: () => Promise<void>
+}
+
 export class EventStreams {
   readonly #closing = new AbortController()
-  #open = 0
+  /** By who opened them. */
+  readonly #open = new Map<string, number>()
 
-  /**
-   * Sends the events that `begin` gives for a signal. `recheck` is called from time to time, and ends the stream when it rejects. Throws `AdminRefused`, and what
-   * `begin` throws.
-   */
+  /** Sends the events that `begin` gives for a signal. Throws `AdminRefused`, and what `begin` throws. */
   async serve(
     exchange: Exchange,
     begin: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
-    recheck: () => Promise<void>,
+    { owner, recheck }: StreamOwner,
   ): Promise<void> {
-    if (this.#open >= limits.eventStreamsMax) throw new AdminRefused('TooManyStreams', 'Too many streams are open.')
+    this.#refuseMany(owner)
     const { response } = exchange
     const ending = new AbortController()
     const end = (): void => ending.abort()
     response.once('close', end)
     const signal = AbortSignal.any([ending.signal, this.#closing.signal])
-    this.#open++
+    this.#count(owner, 1)
     try {
       const events = await begin(signal)
       writeHead(exchange, 200, ['Content-Type', 'text/event-stream', ...guardHeaders()], 'close')
@@ -50,9 +57,23 @@ export class EventStreams {
       }
       response.end()
     } finally {
-      this.#open--
+      this.#count(owner, -1)
       response.off('close', end)
     }
+  }
+
+  /** Nobody alone can take all of them. */
+  #refuseMany(owner: string): void {
+    const used = [...this.#open.values()].reduce((all, one) => all + one, 0)
+    const own = this.#open.get(owner) ?? 0
+    if (mayTake({ own, used, limit: limits.eventStreamsMax })) return
+    throw new AdminRefused('TooManyStreams', 'Too many streams are open.')
+  }
+
+  #count(owner: string, by: 1 | -1): void {
+    const count = (this.#open.get(owner) ?? 0) + by
+    if (count > 0) this.#open.set(owner, count)
+    else this.#open.delete(owner)
   }
 
   /** Ends all streams. */

@@ -12,7 +12,7 @@ import { checkBucketNameLength } from '../operations/bucket-name.ts'
 import type { ConditionValue } from '../operations/context.ts'
 import { explainAccess as explainDecision, namedResource, usualConditions } from '../operations/explain-access.ts'
 
-/** Who asks in the hypothetical request: a key, or nobody when it is absent; or a principal that is known already. */
+/** Who sends the hypothetical request: the holder of a key, an anonymous sender if the key is absent, or a known principal. */
 export type Subject = { accessKeyId: string | undefined } | { principal: Principal }
 
 export interface AccessQuestion {

@@ -34,7 +34,7 @@ export function compileAdminHosts({ endpoints, names, secure }: AdminNames): Adm
     const endpoint = configured.get(host)
     if (endpoint !== undefined) return endpoint
     const { ipv6, name = '' } = hostPattern.exec(host)?.groups ?? {}
-    // An address is no name, so nobody else decides where it leads.
+    // No name server can make an address lead elsewhere.
     if (ipv6 !== undefined ? isIP(ipv6) === 6 : isIP(name) === 4 || known.has(name)) return `${scheme}://${host}`
     throw new LogInRefused(
       'UnknownHost',

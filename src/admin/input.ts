@@ -6,6 +6,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { percentDecodeQuery } from '../http/percent.ts'
 import { openBody } from '../http/request-body.ts'
 import { announcesBody, headerValue, type RequestHead } from '../http/request-head.ts'
+import { limits } from '../limits.ts'
 
 /**
  * `sender`: who vouches for the body. A signature must cover its hash; a page must say that it is JSON, which no form of another origin can. Throws InvalidRequest,
@@ -59,9 +60,25 @@ function readQuery(rawQuery: string): Record<string, string> {
 
 function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw refused('The body is not UTF-8.')
+  const value = jsonIn(body.toString('utf8'))
+  if (isTooDeep(value)) throw refused('The body is nested too deeply.')
+  return value
+}
+
+function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
+    return JSON.parse(text)
   } catch {
     throw refused('The body is not JSON.')
   }
+}
+
+/** Whoever walks the value by calling itself must not run out of stack. */
+function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limits.adminInputDepthMax) return true
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  }
+  return false
 }

@@ -1,4 +1,4 @@
-/** Answers scrapes: the metrics of the server, open to this machine, and to others with a token. */
+/** Answers scrapes with the server's metrics. This machine needs no permission; others need a token. */
 import { timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { S3Error } from '../errors.ts'
@@ -12,7 +12,7 @@ import type { MetricsSource } from './services.ts'
 import { metricFamily } from './state-views.ts'
 import { noInput } from './views.ts'
 
-/** The second is MinIO's. */
+/** The second path is MinIO's. */
 const paths = ['/metrics', '/minio/v2/metrics/cluster']
 
 /** False: the request is no scrape. Throws AccessDenied. `token`: absent when only this machine may scrape. */
@@ -35,7 +35,7 @@ export async function answerScrape(
 
 const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
-/** What a proxy on this machine passes on comes from elsewhere. */
+/** A request that a proxy on this machine forwards comes from elsewhere. */
 function mayScrape({ request }: Exchange, head: RequestHead, token: string | undefined): boolean {
   const sent = /^Bearer ([^\s]+)$/i.exec(headerValue(head, 'authorization') ?? '')?.[1]
   if (token !== undefined && sent !== undefined) return sameToken(sent, token)

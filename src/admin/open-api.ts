@@ -8,7 +8,7 @@ import type { AdminOperation } from './operation.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Answers `GET /openapi.json`, which is open to everybody. False: the request is another. */
+/** Answers `GET /openapi.json`, which is open to everybody. False: this is another request. */
 export function answerInterface(exchange: Exchange, head: RequestHead, operations: readonly AdminOperation[]): boolean {
   if (head.rawPath !== '/openapi.json' || (head.method !== 'GET' && head.method !== 'HEAD')) return false
   exchange.operationName = 'GetInterface'
@@ -107,7 +107,7 @@ function schemaOf(schema: z.core.$ZodType, io: 'input' | 'output'): Json {
   return rest
 }
 
-/** Leaves out the pattern behind a format, which is long and says no more. */
+/** Leaves out the patterns behind formats, because they are long and say no more than the format. */
 function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern
 }

@@ -68,7 +68,7 @@ const watchRequests = defineAdminStream({
   path: '/v1/requests/events',
   permission: 'admin:ServerTrace',
   input: z.strictObject({
-    /** Only those that failed. */
+    /** Lists only failed requests. */
     failed: z.literal('true').optional(),
   }),
   output: z.object({ requests: z.array(requestView), dropped: z.number() }),
@@ -76,7 +76,7 @@ const watchRequests = defineAdminStream({
     batches(requests, signal, ({ status }) => failed === undefined || status === 0 || status >= 400),
 })
 
-/** Lines that come while the client takes others wait for it together. */
+/** Lines that come while the client is still reading are sent together next. */
 async function* batches(
   feed: RequestFeed,
   signal: AbortSignal,

@@ -10,14 +10,14 @@ export interface AdminContext extends AdminServices {
   principal: Principal
   /** Checks a further permission that the handler finds the request to need. Throws AccessDenied. */
   require(permission: AdminAction): void
-  /** Whether the sender has a permission in its own account. */
+  /** Whether the sender may call the operation for its own account. */
   may(operation: AdminOperation): boolean
   logIns: LogIns
   /** What is known about the sender beyond its identity. */
   client: AdminClient
-  /** Headers of a success, names and values in turn. */
+  /** Headers of a successful answer: a name, its value, the next name. */
   answerHeaders: string[]
-  /** What the audit log should name in addition. No secrets. */
+  /** What else the audit log should name. No secrets. */
   noted: Record<string, string>
 }
 
@@ -27,7 +27,7 @@ export interface AdminClient {
   origin: string
   /** The cookie header as sent. Absent: none. */
   cookies: string | undefined
-  /** As sent, without the question mark. */
+  /** The query as sent, without the question mark. */
   rawQuery: string
   /** The browser session that sent the request. Absent: it was signed, or it is open to everybody. */
   session?: { id: string; csrfToken: string; expiresMs: number } | undefined
@@ -40,7 +40,7 @@ export type Parameters<N extends ParameterName = ParameterName> = Readonly<Recor
 
 type NamesIn<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | NamesIn<Rest> : never
 
-/** `anyone`: no proof of identity is asked for. `sender`: any proven sender may, because it concerns only the sender. */
+/** `anyone`: needs no proof of identity. `sender`: open to every proven sender, because it concerns only the sender itself. */
 export type Permission = AdminAction | 'anyone' | 'sender'
 
 interface Declared {
@@ -62,7 +62,7 @@ interface Declared {
 export interface AdminOperation extends Declared {
   /** The schema of the body, or of the query when the method is GET. */
   input: z.ZodObject
-  /** Absent: the answer has no body. Of a stream: the schema of each event. */
+  /** Absent: the answer has no body. For a stream, the schema of one event. */
   output: z.ZodType | undefined
   /** The answer is a stream of server-sent events that ends with the connection. */
   isStream: boolean
@@ -70,7 +70,7 @@ export interface AdminOperation extends Declared {
   prepare(given: unknown): PreparedRun
 }
 
-/** Resolves with only the fields that the output's schema names; of a stream, with its events. */
+/** Resolves with the fields that the output's schema names, or with the events of a stream. */
 export type PreparedRun = (context: AdminContext, parameters: Parameters, signal: AbortSignal) => Promise<unknown>
 
 interface Declaration<P extends string, I extends z.ZodObject, O extends z.ZodType | undefined> extends Declared {

@@ -61,7 +61,7 @@ export class AdminPipeline {
     this.#forwarded = compileForwarded(options.trustedProxies) ?? (() => undefined)
   }
 
-  /** Ends the streams of events, which would go on for ever. */
+  /** Ends the streams of events, which would otherwise never end. */
   close(): void {
     this.#streams.close()
   }
@@ -75,7 +75,7 @@ export class AdminPipeline {
       if (answerProbe(exchange, head, this.#options.readiness)) return
       if (exchange.refusal !== undefined) throw exchange.refusal
       const { metrics, metricsToken } = this.#options
-      // A signature proves more than a name does.
+      // The Host of a signed request need not be checked, because the signature proves more.
       if (!head.names.includes('authorization')) this.#options.hosts.originOf(head.host)
       if (answerInterface(exchange, head, this.#options.operations)) return
       if (await answerScrape(exchange, head, { source: metrics, token: metricsToken })) return
@@ -118,7 +118,7 @@ export class AdminPipeline {
     sendJson(exchange, head, operation.status, result, context.answerHeaders)
   }
 
-  /** The change is written down before it is answered. When it can't be, it is not made. */
+  /** The change is written to the audit log before it is answered. If that fails, it is not made. */
   async #audited(asked: Asked, context: AdminContext, change: () => Promise<unknown>): Promise<unknown> {
     const { audit, changed } = this.#options
     await audit.ready()
@@ -129,7 +129,7 @@ export class AdminPipeline {
     return result
   }
 
-  /** Operations that are open to everybody come first: a browser logs in with an old cookie, too. */
+  /** Open operations come first, because a browser may log in while it still has an old cookie. */
   async #asked(exchange: Exchange, head: RequestHead): Promise<Asked> {
     const open = head.names.includes('authorization') ? undefined : this.#openRoute(head)
     if (open !== undefined) {
@@ -142,7 +142,7 @@ export class AdminPipeline {
     return { exchange, head, sender, ...this.#route(head.method, head.rawPath) }
   }
 
-  /** `undefined`: no such operation is open. Nothing more may be said before the sender is known. */
+  /** `undefined`: no open operation matches. Nothing more may be said until the sender is known. */
   #openRoute({ method, rawPath }: RequestHead): Route | undefined {
     try {
       return this.#routeOpen(method, rawPath)
@@ -154,7 +154,12 @@ export class AdminPipeline {
   async #stream(asked: Asked, runPrepared: PreparedRun, context: AdminContext): Promise<void> {
     const begin = async (signal: AbortSignal) =>
       (await runPrepared(context, asked.parameters, signal)) as AsyncIterable<unknown>
-    await this.#streams.serve(asked.exchange, begin, async () => this.#permit(asked, await asked.sender.recheck()))
+    const { principal, recheck } = asked.sender
+    const owner = JSON.stringify([principal.accountId, principal.user?.name])
+    await this.#streams.serve(asked.exchange, begin, {
+      owner,
+      recheck: async () => this.#permit(asked, await recheck()),
+    })
   }
 
   /** Throws AccessDenied. */
@@ -202,7 +207,7 @@ export class AdminPipeline {
   #clientOf({ exchange, head, sender: { session } }: Asked): AdminClient {
     return {
       address: exchange.clientAddress ?? '',
-      // Of a signed request, the name does not matter.
+      // Any Host is fine in a signed request.
       origin: head.names.includes('authorization') ? `http://${head.host}` : this.#options.hosts.originOf(head.host),
       cookies: headerValue(head, 'cookie'),
       rawQuery: head.rawQuery,
@@ -233,9 +238,9 @@ export class AdminPipeline {
 
 const neverAborted = new AbortController().signal
 
-/** A browser that comes back from an issuer can only send a GET, although it begins a session. */
+/** Whether the operation changes nothing. A GET with which a browser comes back from an issuer begins a session. */
 const isReading = ({ method, readOnly, status }: AdminOperation): boolean =>
   (method === 'GET' && status !== 303) || readOnly === true
 
-/** The fields of answers that may be logged. */
+/** The fields of answers that may go into the log. */
 const loggedFields = ['id', 'name', 'user', 'accessKeyId', 'enabled', 'expires', 'kind', 'level']

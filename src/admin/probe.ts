@@ -5,9 +5,9 @@ import { sendJson } from './answer.ts'
 
 /** What the server tells unsigned clients about itself. */
 export interface AdminReadiness {
-  /** `degraded`: it serves, but a location other than the default one can't be read or written. */
+  /** `degraded`: the server works, but some location other than the default one can't be read or written. */
   status: 'ready' | 'degraded' | 'unavailable'
-  /** Those that can't be read or written. Absent: there is none. */
+  /** Locations that can't be read or written. Absent: there are none. */
   locations?: AilingLocation[]
 }
 
@@ -16,7 +16,7 @@ export interface AilingLocation {
   /** Whether enough stores are in use to read everything, and to acknowledge writes. */
   reads: boolean
   writes: boolean
-  /** Those that are not fully in use. Without the reason, which may name paths and hosts: anybody can ask. */
+  /** Stores that are not fully in use. The reasons are left out, because they may name paths and hosts, and anybody can ask. */
   stores: { name: string; state: string }[]
 }
 

@@ -3,7 +3,7 @@
 const statuses = {
   NoSuchStore: 404,
   NoSuchTask: 404,
-  /** The request is valid, but not as things are. */
+  /** The request is valid, but the current state does not allow it. */
   Refused: 409,
   TooManyStreams: 503,
 } as const

@@ -41,20 +41,26 @@ export async function findSender(head: RequestHead, options: SenderOptions): Pro
       message: 'Requests to the admin port are signed, in the Authorization header, or come from a browser session.',
     })
   }
+  // Pages of other ports of this host get nothing either, not even streams that they could not read.
+  refuseOtherOrigins(head, options.hosts)
   const session = await options.logIns.find(cookie)
-  if (head.method !== 'GET') refuseForeign(head, session, options.hosts)
+  if (head.method !== 'GET') refuseWithoutToken(head, session)
   const recheck = async (): Promise<Principal> => (await options.logIns.find(cookie)).principal
   return { principal: session.principal, payload: 'of a page', session, recheck }
 }
 
 async function signedSender(head: RequestHead, { credentials, sessions, clock }: SenderOptions): Promise<Sender> {
   await credentials.renewal()
-  const { principal, payload } = verify(signedParts(head), credentials, clock.now(), noVersion2, sessions)
+  const sentMs = clock.now()
+  const verified = () => verify(signedParts(head), credentials, sentMs, noVersion2, sessions)
   const recheck = async (): Promise<Principal> => {
     await credentials.renewal()
-    if (principal.session === undefined && credentials.find(principal.accessKeyId) !== undefined) return principal
-    throw new S3Error('AccessDenied')
+    // The signature is older by now, which is no fault. Its key may have another secret, other rights, or be gone.
+    const { principal } = verified()
+    if (clock.now() >= (principal.session?.expiresMs ?? Number.POSITIVE_INFINITY)) throw new S3Error('ExpiredToken')
+    return principal
   }
+  const { principal, payload } = verified()
   return { principal, payload, recheck }
 }
 
@@ -62,15 +68,14 @@ async function signedSender(head: RequestHead, { credentials, sessions, clock }:
  * A browser sends its cookies with requests of any page. `SameSite=Strict` stops those of other sites, but not those of other ports of this host, where objects are
  * served. The token stops them, because only pages of this origin can read it. Throws `LogInRefused`.
  */
-function refuseForeign(head: RequestHead, { csrfToken }: BrowserSession, hosts: AdminHosts): void {
-  refuseOtherOrigins(head, hosts)
+function refuseWithoutToken(head: RequestHead, { csrfToken }: BrowserSession): void {
   const sent = Buffer.from(headerValue(head, 'x-csrf-token') ?? '', 'latin1')
   const expected = Buffer.from(csrfToken, 'latin1')
   if (sent.length === expected.length && timingSafeEqual(sent, expected)) return
   throw new LogInRefused('ForeignRequest', 'The header X-CSRF-Token must hold the token of the session.')
 }
 
-/** Refuses what a browser says comes from a page of another origin. Throws `LogInRefused`. */
+/** Refuses requests that, as the browser says, come from a page of another origin. Throws `LogInRefused`. */
 export function refuseOtherOrigins(head: RequestHead, hosts: AdminHosts): void {
   const origin = headerValue(head, 'origin')
   const site = headerValue(head, 'sec-fetch-site')

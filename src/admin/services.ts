@@ -19,25 +19,25 @@ export interface AdminServices {
   info(): ServerInfo
   /** Throws InvalidAccessKeyId, NoSuchBucket. */
   explain(subject: Subject, question: AccessQuestion): Promise<ExplainedDecision>
-  /** Of one account, or of all. */
+  /** The buckets of one account, or of all accounts. */
   buckets(owner: string | undefined): Promise<z.input<typeof bucketView>[]>
   storage: Storage
   tasks: Tasks
   /** Empty: no other process shares the metadata. */
   members(): Promise<z.input<typeof memberView>[]>
-  /** The configuration as it counts, without secrets. */
+  /** The effective configuration, without secrets. */
   settings(): z.input<typeof settingView>[]
   logLevel: { get(): LogLevel; set(level: LogLevel): void }
   requests: RequestFeed
   metrics: MetricsSource
   /** How this version treats each S3 operation. */
   support(): readonly { name: string }[]
-  /** The URL of the S3 port for a client that reached the admin port under this origin. */
+  /** The URL of the S3 port for a client that reaches the admin port under this origin. */
   s3Endpoint(adminOrigin: string): string
 }
 
 export interface MetricsSource {
-  /** As text, in the format that the scrape accepts. */
+  /** The metrics as text, in a format that the scrape accepts. */
   expose(accept: string | undefined): Promise<{ contentType: string; text: string }>
   families(): Promise<z.input<typeof metricFamily>[]>
 }
@@ -61,7 +61,7 @@ export interface Storage {
 
 export interface TaskOrder {
   kind: string
-  /** What the task is about; empty where a kind has only one. */
+  /** What the task is about. Empty if its kind is about everything. */
   name: string
   arguments: Readonly<Record<string, string | number | boolean>>
   restart?: boolean | undefined
@@ -77,8 +77,8 @@ export interface Tasks {
 
 /** The requests that the S3 port has served, over all processes. */
 export interface RequestFeed {
-  /** The latest, the newest first. */
+  /** The latest requests, newest first. */
   recent(): Promise<SeenRequest[]>
-  /** Calls `see` with each request from now on. Returns a function that ends this. */
+  /** Calls `see` with each request from now on. The returned function ends this. */
   watch(see: (line: SeenRequest) => void): () => void
 }

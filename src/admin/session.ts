@@ -1,5 +1,6 @@
-/** The admin port's operations for browsers: log-in, log-out, who is logged in, and keys with which a page uses the S3 port. */
+/** The admin port's operations for browsers: log in, log out, who is logged in, and keys with which a page uses the S3 port. */
 import { z } from 'zod'
+import { peerGroup } from '../http/fair-share.ts'
 import { limits } from '../limits.ts'
 import { readCookie, setCookie } from '../logins/cookies.ts'
 import { LogInRefused } from '../logins/log-in-refused.ts'
@@ -8,6 +9,9 @@ import { type AdminContext, type AdminOperation, defineAdminOperation } from './
 import { name, noInput } from './views.ts'
 
 const isSecure = ({ client }: AdminContext): boolean => client.origin.startsWith('https:')
+
+/** What failed log-ins are counted by: whoever has one IPv6 address usually has a whole network of them. */
+const peerOf = ({ client }: AdminContext): string => peerGroup(client.address)
 
 /** The server decides when a session ends. The cookie ends with the longest one. */
 function keep(context: AdminContext, cookie: string): void {
@@ -33,7 +37,7 @@ const logIn = defineAdminOperation({
   output: begun,
   handle: async (context, _, { accessKeyId, secretAccessKey }) => {
     context.noted.accessKeyId = accessKeyId
-    const { cookie, session } = await context.logIns.withKey(accessKeyId, secretAccessKey, context.client.address)
+    const { cookie, session } = await context.logIns.withKey(accessKeyId, secretAccessKey, peerOf(context))
     keep(context, cookie)
     return { csrfToken: session.csrfToken, expires: isoTime(session.expiresMs) }
   },
@@ -63,8 +67,8 @@ const logInAtIssuer = defineAdminOperation({
   input: z.strictObject({ issuer: name }),
   output: z.object({ url: z.string() }),
   handle: async (context, _, { issuer }) => {
-    const { origin, address } = context.client
-    const { url, pending } = await context.logIns.beginAtIssuer(issuer, origin + callbackPath, address)
+    const { origin } = context.client
+    const { url, pending } = await context.logIns.beginAtIssuer(issuer, origin + callbackPath, peerOf(context))
     const seconds = limits.pendingLogInMs / 1000
     context.answerHeaders.push(...setCookie('pending', pending, { secure: isSecure(context), seconds }))
     return { url }
@@ -86,7 +90,7 @@ const endLogInAtIssuer = defineAdminOperation({
     const pending = readCookie(client.cookies, 'pending', secure)
     answerHeaders.push(...setCookie('pending', '', { secure, seconds: 0 }))
     try {
-      const { cookie, session } = await logIns.finishAtIssuer(pending, client.rawQuery, client.address)
+      const { cookie, session } = await logIns.finishAtIssuer(pending, client.rawQuery, peerOf(context))
       context.noted.user = session.principal.user?.name ?? ''
       keep(context, cookie)
       answerHeaders.push('Location', '/')
@@ -116,7 +120,7 @@ const logOut = defineAdminOperation({
   },
 })
 
-/** `all`: every operation of the port. */
+/** `all`: all operations of the port. */
 const getSession = (all: () => readonly AdminOperation[]) =>
   defineAdminOperation({
     name: 'GetSession',
@@ -130,14 +134,14 @@ const getSession = (all: () => readonly AdminOperation[]) =>
       account: z.string(),
       accountName: z.string(),
       user: z.string().optional(),
-      /** The key of the session, or of the signature. Absent: the session began at an issuer. */
+      /** The key that the session began with, or that signed the request. Absent: the user logged in at an issuer. */
       accessKeyId: z.string().optional(),
       /** Absent: the request is signed. */
       csrfToken: z.string().optional(),
       expires: z.string().optional(),
       region: z.string(),
       s3Endpoint: z.string(),
-      /** Operations of this port that the sender may use; of those whose path names an account, about its own. */
+      /** Operations of this port that the sender may call, for its own account if the path names one. */
       operations: z.array(z.string()),
     }),
     handle: async (context) => {
@@ -175,7 +179,7 @@ const createSessionKeys = defineAdminOperation({
     expires: z.string(),
   }),
   handle: async ({ client, principal, logIns }) => {
-    // A signed request has a key already. It asks STS for temporary ones.
+    // A signed request comes from the holder of a key, who can get temporary keys from STS.
     if (client.session === undefined) {
       throw new LogInRefused('SessionEnded', 'Only a browser session gets keys here. Ask for GetSessionToken instead.')
     }
@@ -201,7 +205,7 @@ const createLink = defineAdminOperation({
   }),
   output: z.object({ url: z.string() }),
   handle: async ({ client, principal, logIns, s3Endpoint, info }, _, object) => {
-    // A signed request has the secret and can presign by itself.
+    // A signed request comes from the holder of a secret, who can presign without the server.
     if (client.session === undefined) {
       throw new LogInRefused('SessionEnded', 'Only a browser session gets links here. Presign with the key instead.')
     }

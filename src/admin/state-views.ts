@@ -6,10 +6,10 @@ export const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent'])
 const usage = z.object({
   /** Current objects, without noncurrent versions. */
   objects: z.number(),
-  /** Everything: current and noncurrent versions, delete markers left out. */
+  /** All versions, noncurrent ones included, but no delete markers. */
   versions: z.number(),
   deleteMarkers: z.number(),
-  /** Bytes of all versions, as clients sent them. Parts of open uploads are not among them. */
+  /** Bytes of all versions, as clients sent them. Parts of open uploads do not count. */
   bytes: z.number(),
   /** Bytes of the current objects. */
   currentBytes: z.number(),
@@ -36,6 +36,8 @@ const storeView = z.object({
   reason: z.string().optional(),
   usedBytes: z.number().optional(),
   freeBytes: z.number().optional(),
+  /** Those of this location, without garbage. Absent: not counted yet. A count begins when locations are asked for. */
+  shards: z.object({ count: z.number(), bytes: z.number(), measured: z.string() }).optional(),
 })
 
 const progress = z.object({
@@ -68,7 +70,7 @@ export const locationView = z.object({
 export const taskView = z.object({
   id: z.string(),
   kind: z.string(),
-  /** What the task is about, such as a bucket; empty where a kind has only one. */
+  /** What the task is about, such as a bucket. Empty if its kind is about everything. */
   name: z.string(),
   state: z.enum(['waiting', 'running', 'done', 'failed', 'cancelled']),
   arguments: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
@@ -93,7 +95,7 @@ export const memberView = z.object({
 
 export const settingView = z.object({
   name: z.string(),
-  /** Absent: nothing is set. */
+  /** Absent: the option has no value. */
   value: z.unknown().optional(),
   summary: z.string(),
 })
@@ -110,7 +112,7 @@ export const requestView = z.object({
   bytesIn: z.number(),
   bytesOut: z.number(),
   durationMs: z.number(),
-  /** Until the head of the answer was sent. */
+  /** Milliseconds until the head of the answer was sent. */
   firstByteMs: z.number(),
   remote: z.string(),
   accessKeyId: z.string(),
@@ -118,7 +120,7 @@ export const requestView = z.object({
   traceId: z.string().optional(),
 })
 
-/** Metrics of one name. */
+/** All metrics with one name. */
 export const metricFamily = z.object({
   name: z.string(),
   help: z.string(),

@@ -9,7 +9,7 @@ const badHealths = ['AT RISK', 'DEGRADED'] as const
 const listLocations = defineAdminOperation({
   name: 'ListLocations',
   summary:
-    'Shows each location with its stores: their state and room, what lacks shards, and how many failures it survives.',
+    'Shows each location with its stores: their state and room, how many of its shards they hold, what lacks shards, and how many failures it survives. Shards are counted in the background; `measured` says when.',
   method: 'GET',
   path: '/v1/locations',
   permission: 'admin:StorageInfo',

@@ -51,14 +51,14 @@ const startTask = defineAdminOperation({
   status: 201,
   input: z.strictObject({
     kind,
-    /** Of a move. */
+    /** For a move. */
     bucket: name.optional(),
     to: name.optional(),
-    /** Of a scrub, a repair or a move. Absent: as configured. */
+    /** For a scrub, a repair or a move. Absent: the configured rate. */
     bytesPerSecond: z.int().min(1).optional(),
-    /** Of a scrub: from the beginning. */
+    /** For a scrub: starts from the beginning. */
     restart: z.boolean().optional(),
-    /** Of a reclaim: the age at which unreferenced data is removed. Absent: as configured. It can only be made longer. */
+    /** For a reclaim: the age at which unreferenced data is removed. Absent: the configured age. A request can only make it longer. */
     graceSeconds: z.int().min(0).max(3_153_600_000).optional(),
   }),
   output: taskView,
@@ -74,7 +74,7 @@ interface Order {
   graceSeconds?: number | undefined
 }
 
-/** Which fields each kind takes. */
+/** Which fields each kind of task takes. */
 const taken: Readonly<Record<Order['kind'], readonly (keyof Order)[]>> = {
   scrub: ['bytesPerSecond', 'restart'],
   repair: ['bytesPerSecond'],

@@ -1,11 +1,11 @@
-/** The audit log as a file of JSON lines. Opened for each line, because changes are rare: so rotating or removing the file needs no signal. */
+/** The audit log as a file of JSON lines. It is opened for each line, which changes are rare enough for, so rotating or removing it needs no signal. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { AuditTarget } from './audit-log.ts'
 
 const { O_WRONLY, O_APPEND, O_CREAT } = constants
 
-/** All processes of a server append to one file: a line is one write, so lines never mix. */
+/** All processes of a server append to one file. Each line is one write, so lines never mix. */
 export function auditFile(path: string): AuditTarget {
   const withFile = async (write?: string): Promise<void> => {
     const file = await open(path, O_WRONLY | O_APPEND | O_CREAT, 0o600)

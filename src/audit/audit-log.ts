@@ -1,35 +1,35 @@
 /** The audit log: who changed what. Each change is written before its answer is sent (ADR 0048). */
 import { S3Error } from '../errors.ts'
 
-/** A change, as plain data. It holds no secret. */
+/** A change as plain data. It never holds a secret. */
 export interface AuditEntry {
-  /** ISO 8601. */
+  /** In the form of ISO 8601. */
   time: string
-  /** The port that the change came by. */
+  /** The port through which the change was requested. */
   port: 's3' | 'admin'
   operation: string
   requestId: string
   traceId?: string | undefined
   remote: string
-  /** The key that the change was made with; of a browser session, the one that it began with. Empty: there was none. */
+  /** The key that requested the change, or that the browser session began with. Empty: there was no key. */
   accessKeyId: string
   account: string
   user?: string | undefined
-  /** The browser session that made it. */
+  /** The browser session that requested it. */
   session?: string | undefined
-  /** What was changed, by name. */
+  /** What was changed: names by kind. */
   target: Readonly<Record<string, unknown>>
 }
 
 export interface AuditLog {
-  /** Call before a change. Rejects with ServiceUnavailable when it could not be written down. */
+  /** Call it before a change. Rejects with ServiceUnavailable when the change could not be written down. */
   ready(): Promise<void>
   /** Resolves when the entry is durable. Rejects with ServiceUnavailable. */
   record(entry: AuditEntry): Promise<void>
   close(): Promise<void>
 }
 
-/** Where entries go. */
+/** Somewhere that entries go. */
 export interface AuditTarget {
   /** Rejects when nothing can be written now. */
   ready(): Promise<void>
@@ -39,7 +39,7 @@ export interface AuditTarget {
 
 export const noAuditLog: AuditLog = { ready: async () => {}, record: async () => {}, close: async () => {} }
 
-/** `failed`: told once per failure. */
+/** `failed`: called once for each failure. */
 export function auditLogOver(targets: readonly AuditTarget[], failed: (error: unknown) => void): AuditLog {
   if (targets.length === 0) return noAuditLog
   const all = async (act: (target: AuditTarget) => Promise<void>): Promise<void> => {

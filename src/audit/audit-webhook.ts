@@ -7,12 +7,12 @@ export interface AuditWebhookOptions {
   url: string
   /** Sent as a bearer token. */
   token: string | undefined
-  /** Entries that may wait. */
+  /** How many entries may wait. */
   queueMax?: number
   warn(message: string): void
 }
 
-/** Never holds up a change: while the receiver is away, entries wait, and beyond the queue's length the newest are dropped with a warning. */
+/** Never holds up a change. While the receiver is away, entries wait. When the queue is full, the newest are dropped with a warning. */
 export function auditWebhook({ url, token, queueMax = limits.auditQueueMax, warn }: AuditWebhookOptions): AuditTarget {
   const waiting: string[] = []
   const closing = new AbortController()
@@ -44,7 +44,7 @@ export function auditWebhook({ url, token, queueMax = limits.auditQueueMax, warn
         sending = undefined
       })
     },
-    // Each entry that still waits is tried once more.
+    // Tries each waiting entry once more.
     close: async () => {
       closing.abort()
       await Promise.race([sending, delay(limits.auditAnswerMs, undefined, { ref: false })])
@@ -61,7 +61,7 @@ async function post(url: string, token: string | undefined, line: string): Promi
         'content-type': 'application/json',
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       },
-      // Entries go where the operator said, and nowhere else.
+      // Follows no redirect: entries go only where the operator wants them.
       redirect: 'manual',
       signal: AbortSignal.timeout(limits.auditAnswerMs),
     })

@@ -16,7 +16,7 @@ import {
 } from './sigv4.ts'
 
 export interface PresignedObject {
-  /** Of the S3 port. */
+  /** The URL of the S3 port. */
   endpoint: string
   bucket: string
   key: string
@@ -27,11 +27,11 @@ export interface PresignedObject {
 export interface PresigningKey {
   accessKeyId: string
   secretAccessKey: string
-  /** Of temporary keys. */
+  /** Present for temporary keys. */
   sessionToken?: string | undefined
 }
 
-/** A URL in path style, for a GET by anybody. `nowMs`: milliseconds since the epoch. */
+/** Returns a URL in path style, by which anybody can GET the object. `nowMs`: milliseconds since the epoch. */
 export function presignObject(object: PresignedObject, key: PresigningKey, region: string, nowMs: number): string {
   const timestamp = formatTimestamp(nowMs)
   const scope = scopeOf(key.accessKeyId, timestamp.slice(0, 8), region)

@@ -1,4 +1,4 @@
-/** Texts that the server gives to clients to keep: encrypted and authenticated with a key of the key ring, so that any process with the ring can open them. */
+/** Texts that clients keep for the server. They are encrypted and authenticated with a key of the key ring, so that any process with the ring can open them. */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 
 /** A key of the ring, from which the sealing key is derived. */
@@ -19,10 +19,10 @@ const version = 1
 const idBytes = 8
 const ivBytes = 12
 const tagBytes = 16
-/** The head holds the version and the key's id, unencrypted but authenticated. */
+/** The head holds the version and the id of the key. It is not encrypted, but authenticated. */
 const headBytes = 1 + idBytes
 
-/** `label`: what the text is for. What was sealed under one label does not open under another. `random` returns that many random bytes. */
+/** `label`: the purpose of the text. It opens only under the label with which it was sealed. `random` returns that many random bytes. */
 export function sealText(text: string, label: string, keys: TokenKeys, random: (bytes: number) => Buffer): string {
   const { id, secret } = keys.newest()
   const head = Buffer.concat([Buffer.of(version), Buffer.from(id, 'hex')])
@@ -54,7 +54,7 @@ export function openText(sealed: string, label: string, keys: TokenKeys): string
   }
 }
 
-/** Derived keys by the ring's secrets and the label: every text needs one, and a ring has few. */
+/** Derived keys by secret and label. Every text needs one, and a ring has few. */
 const sealingKeys = new WeakMap<Buffer, Map<string, Buffer>>()
 
 function sealingKey(secret: Buffer, label: string): Buffer {

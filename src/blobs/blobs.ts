@@ -48,11 +48,11 @@ export interface Blobs {
   copy(manifest: Manifest, location: string, pace: Pace): Promise<Manifest>
   /** Verifies every shard, and writes the missing ones again. Deletes nothing. */
   restore(manifest: Manifest, looking?: InspectOptions): Promise<Restoration>
-  /** Looks now whether every store is there, and whether another has replaced it. The regular look may be seconds away. Never rejects. */
+  /** Looks at once whether every store is there and has not been replaced. The regular look may be seconds away. Never rejects. */
   lookAtStores(): Promise<void>
-  /** Where the metadata is shared, a location that this process does not know is looked for in the metadata first. */
+  /** Where servers share the metadata, looks there first for a location that this process does not know. */
   hasLocation(name: string): Promise<boolean>
-  /** The location of buckets that are created without one. */
+  /** The location for buckets that are created without one. */
   readonly defaultLocation: string
   /** The stores in use now. */
   readonly stores: readonly ShardStore[]

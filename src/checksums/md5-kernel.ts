@@ -1,6 +1,6 @@
 /**
- * The blocks of MD5 (RFC 1321) in WebAssembly: those of one message, or of four at once, one in each 32 bits of a vector. Each step of MD5 needs the one before,
- * so that a core that computes one message waits most of its time.
+ * The block function of MD5 (RFC 1321) in WebAssembly, for one message, or for four at once, one in each 32-bit lane of a vector. Each step of MD5 needs the one before it,
+ * so a core that computes only one message mostly waits.
  */
 import { createHash } from 'node:crypto'
 import { known } from '../known.ts'
@@ -8,11 +8,11 @@ import { type Code, instantiate, op, seq, type WasmFunction } from '../wasm.ts'
 
 export const blockBytes = 64
 export const lanes = 4
-/** What can be taken of each message in one call. */
+/** How many bytes of each message one call can take. */
 export const laneBytes = 64 * 1024
 
 export interface Md5Kernel {
-  /** Takes so many blocks of one to `lanes` messages, `inputs`, into their states of 4 words. At most `laneBytes` of each. */
+  /** Takes `blocks` blocks of each message (at most `lanes` messages, at most `laneBytes` each) into its state of 4 words. */
   take(states: readonly Uint32Array[], inputs: readonly Uint8Array[], blocks: number): void
 }
 
@@ -22,14 +22,14 @@ const wordsOfBlock = 16
 const wordBytes = 4
 const vectorBytes = 16
 const sines = range(64).map((i) => Math.floor(Math.abs(Math.sin(i + 1)) * 2 ** 32))
-/** By round, in turn. */
+/** By round. The steps of a round take them in turn. */
 const rotations = [
   [7, 12, 17, 22],
   [5, 9, 14, 20],
   [4, 11, 16, 23],
   [6, 10, 15, 21],
 ]
-/** Which word of the block a step adds, by round. */
+/** By round: which word of the block a step adds. */
 const wordOf = [
   (step: number) => step,
   (step: number) => 5 * step + 1,
@@ -37,7 +37,7 @@ const wordOf = [
   (step: number) => 7 * step,
 ]
 
-/** How a word of one message is computed with, or those of all messages. */
+/** Operations on a word of one message, or on the same word of all messages. */
 interface Arithmetic {
   type: 'i32' | 'v128'
   constant(value: number): Code
@@ -46,7 +46,7 @@ interface Arithmetic {
   or: Code
   xor: Code
   not: Code
-  /** Of a local. */
+  /** The value of a local, rotated left. */
   rotated(local: number, bits: number): Code
 }
 
@@ -77,7 +77,7 @@ const vector: Arithmetic = {
     ),
 }
 
-/** The functions of the four rounds, in forms that need few instructions. */
+/** The function of each of the four rounds, in a form that needs few instructions. */
 function mixed({ and, or, xor, not }: Arithmetic, round: number, [b, c, d]: readonly Code[]): Code {
   const [x, y, z] = [known(b), known(c), known(d)]
   switch (round) {
@@ -92,11 +92,11 @@ function mixed({ and, or, xor, not }: Arithmetic, round: number, [b, c, d]: read
   }
 }
 
-/** The 64 steps on the state in four locals, with the words of a block. */
+/** The 64 steps over one block. The state is in four locals. */
 function steps(by: Arithmetic, state: readonly number[], sum: number, word: (index: number) => Code): Code {
   const step = (i: number): Code => {
     const round = Math.floor(i / 16)
-    // What was a becomes d, and so on.
+    // After each step, the words of the state change places: a becomes d, and so on.
     const [a, b, c, d] = range(4).map((place) => known(state[(place - (i % 4) + 4) % 4]))
     const locals = [b, c, d].map((local) => op.localGet(known(local)))
     return seq(
@@ -109,11 +109,11 @@ function steps(by: Arithmetic, state: readonly number[], sum: number, word: (ind
   return seq(...range(64).map(step))
 }
 
-/** Where the states lie: word by word, those of all messages side by side. */
+/** The states come first in memory, one word after the other; each word for all messages side by side. */
 const stateAt = 0
 const inputAt = (lane: number): number => (lane + 1) * laneBytes
 
-/** Over all blocks: `prepare` once for each, then the steps. The parameters are the addresses of the inputs, and the number of blocks. */
+/** The loop over all blocks: `prepare`, then the steps. The parameters are the addresses of the inputs, and the number of blocks. */
 function overBlocks(by: Arithmetic, messages: number, words: { locals: number; prepare: Code; word: WordCode }) {
   const left = messages
   const state = range(4).map((i) => left + 1 + i)
@@ -154,11 +154,11 @@ const oneMessage = overBlocks(scalar, 1, {
   word: (index) => seq(op.localGet(0), op.i32Load(index * wordBytes)),
 })
 
-/** Word by word, those of all messages side by side: four words of four messages are turned at a time. */
+/** Transposes the input, four words of four messages at a time, so that the same word of all messages is in one vector. */
 function fourMessages() {
   const firstTurned = lanes + 10
   const firstWord = firstTurned + 8
-  /** Words of a vector, by number; those of the second begin with 4. */
+  /** Picks words of two vectors by number. The words of the second vector begin at 4. */
   const words = (...numbers: number[]): Code =>
     op.i8x16Shuffle(numbers.flatMap((number) => range(wordBytes).map((byte) => number * wordBytes + byte)))
   const turned = (i: number): number => firstTurned + i
@@ -203,7 +203,7 @@ function assembledKernel(): Md5Kernel {
         only.set(words.subarray(0, 4))
         return
       }
-      // A lane without a message computes what nobody asks for.
+      // A lane without a message computes a result that nobody uses.
       for (const [lane, state] of states.entries())
         for (const [word, value] of state.entries()) words[word * lanes + lane] = value
       run.four(...inputs, blocks)
@@ -215,10 +215,10 @@ function assembledKernel(): Md5Kernel {
 
 export const initialState = (): Uint32Array => Uint32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476)
 
-/** Against the runtime's own MD5: a wrong digest would be the ETag of an object. */
+/** Checked against the runtime's own MD5, because a wrong digest would become an object's ETag. */
 function isRight(kernel: Md5Kernel): boolean {
   const blocks = 3
-  // The padding of a message that ends with a block is a block of its own.
+  // If the message ends with a block, the padding is a block of its own.
   const padding = Buffer.alloc(blockBytes)
   padding[0] = 0x80
   padding.writeUInt32LE((blocks - 1) * blockBytes * 8, blockBytes - 8)
@@ -235,13 +235,13 @@ function isRight(kernel: Md5Kernel): boolean {
 
 let opened: { kernel: Md5Kernel | undefined } | undefined
 
-/** Assembled when it is first asked for. `undefined`: this engine or machine can't. */
+/** Assembles the kernel at the first call. `undefined`: this engine or machine lacks the instructions. */
 export function md5Kernel(): Md5Kernel | undefined {
   opened ??= { kernel: trustedKernel(assembledKernel) }
   return opened.kernel
 }
 
-/** `undefined` for one that can't be opened, or computes wrongly. */
+/** `undefined`: the kernel can't be opened, or computes wrongly. */
 export function trustedKernel(open: () => Md5Kernel): Md5Kernel | undefined {
   try {
     const kernel = open()

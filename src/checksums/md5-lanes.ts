@@ -1,15 +1,15 @@
-/** MD5s of several messages that arrive in pieces: pieces of different messages are computed together, at less than half of what each costs alone. */
+/** MD5s of several messages that arrive in pieces. Pieces of different messages are computed together, which costs less than half as much. */
 import { known } from '../known.ts'
 import type { Digest } from './checksums.ts'
 import { blockBytes, initialState, laneBytes, lanes, type Md5Kernel, md5Kernel } from './md5-kernel.ts'
 
 const lengthBytes = 8
 
-/** The digest of one message. */
+/** The MD5 of one message. */
 export class LaneMd5 implements Digest {
   readonly #kernel: Md5Kernel
   readonly #state = initialState()
-  /** The start of a block whose rest has not arrived. */
+  /** The beginning of a block that is not complete yet. */
   readonly #begun = Buffer.alloc(blockBytes)
   #begunBytes = 0
   #bytes = 0
@@ -18,19 +18,19 @@ export class LaneMd5 implements Digest {
     this.#kernel = kernel
   }
 
-  /** `undefined`: this machine can't. */
+  /** `undefined`: this machine lacks the instructions. */
   static open(): LaneMd5 | undefined {
     const kernel = md5Kernel()
     return kernel === undefined ? undefined : new LaneMd5(kernel)
   }
 
-  /** The next piece of each of several messages. No message may come twice. */
+  /** Adds a piece to each of several messages. No message may occur twice. */
   static updateTogether(pieces: readonly { md5: LaneMd5; bytes: Uint8Array }[]): void {
     let open = pieces.map(({ md5, bytes }) => ({ md5, bytes: md5.#withBegun(bytes) }))
     for (;;) {
       open = open.filter(({ md5, bytes }) => bytes.length >= blockBytes || md5.#begin(bytes))
       if (open.length === 0) return
-      // The longest go first, so that few remain alone at the end.
+      // Takes the longest first, so that few remain alone at the end.
       const together = [...open].sort((a, b) => b.bytes.length - a.bytes.length).slice(0, lanes)
       const least = Math.min(laneBytes, ...together.map(({ bytes }) => bytes.length))
       const blocks = Math.floor(least / blockBytes)
@@ -58,7 +58,7 @@ export class LaneMd5 implements Digest {
     return digest
   }
 
-  /** What remains of a piece when it has completed the block that was begun. */
+  /** Completes the block that was begun, and returns what is left of the piece. */
   #withBegun(bytes: Uint8Array): Uint8Array {
     this.#bytes += bytes.length
     if (this.#begunBytes === 0) return bytes
@@ -71,7 +71,7 @@ export class LaneMd5 implements Digest {
     return bytes.subarray(taken)
   }
 
-  /** Keeps less than a block for later. Always `false`: nothing is left to compute. */
+  /** Keeps the beginning of a block for later. Always `false`: nothing is left to compute. */
   #begin(bytes: Uint8Array): false {
     this.#begun.set(bytes, this.#begunBytes)
     this.#begunBytes += bytes.length

@@ -39,23 +39,23 @@ export const accountFlag: ExtraFlag = {
   summary: 'The account that it is about. Initially the one that the key belongs to.',
 }
 
-/** Things that the admin port keeps by name, and how the command shows them. */
+/** A kind of thing that the admin port keeps by name, and how a command shows it. */
 export interface Kept<View extends z.ZodType> {
-  /** Placeholder of a name. */
+  /** The placeholder of its name in help. */
   named: string
   view: View
-  /** What the answers for programs call one of them, and a list. */
+  /** How `--json` names an answer with one of them, and an answer with a list. */
   event: { one: string; many: string }
-  /** The fields that hold one of them, a list, and a name. */
+  /** The fields of answers that hold one of them, a list of them, and its name. */
   field: { one: string; many: string; name: string }
-  /** Path of the list. */
+  /** The path of the list. */
   path(asking: Asking): readonly string[]
-  /** The flag that narrows the list, if there is one. */
+  /** A flag that narrows the list. */
   listFlag?: string
   rowOf(item: z.output<View>): string[]
 }
 
-/** The actions that are the same for everything that is kept by name, and their parts. */
+/** The actions that every kind has, and their parts. */
 export function keptActions<View extends z.ZodType>(kept: Kept<View>) {
   const { named, view, event, field, path, listFlag, rowOf } = kept
   const list = z.object({ [field.many]: z.array(view) })
@@ -68,7 +68,7 @@ export function keptActions<View extends z.ZodType>(kept: Kept<View>) {
     event: { event: event.one, [field.one]: item },
     lines,
   })
-  /** Shows what the server answers about one of them. */
+  /** Sends a request that is answered with one of them, and shows the answer. */
   const asked = async (asking: Asking, request: AdminRequest): Promise<Shown> => shown(await asking.ask(request, view))
   const setEnabled = (enabled: boolean): Action => ({
     takes: [named],

@@ -8,7 +8,7 @@ interface Served {
   endpoint: string
   /** Absent: there is no admin port. */
   adminEndpoint: string | undefined
-  /** See `WorkerCount`. */
+  /** `WorkerCount.reason`. */
   workersReason: string | undefined
 }
 

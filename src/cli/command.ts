@@ -38,7 +38,7 @@ export interface CommandDeclaration {
 }
 
 export interface Invocation {
-  /** Every command, for those that describe the command line. */
+  /** All commands, for those that describe the command line. */
   commands: readonly CommandDeclaration[]
   configuration: Configuration
   /** Resolves the configuration again from the current state of its sources. */
@@ -51,7 +51,7 @@ export interface Invocation {
   extra: Record<string, unknown>
   /** Writes a line to stdout. */
   print(line: string): void
-  /** Writes a text of our own to stdout, unchanged. */
+  /** Writes a generated text to stdout, unchanged. */
   script(text: string): void
   /** Writes a line to stderr, for people. */
   notice(line: string): void

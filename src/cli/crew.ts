@@ -29,7 +29,7 @@ export interface CrewOptions {
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined
   log: Log
-  /** Taken before others are made. */
+  /** Workers that wait already. They are used before new ones are made. */
   ahead: WorkersAhead
   /** See `S3PortOptions`. */
   consoleOrigins(): readonly string[]
@@ -46,7 +46,7 @@ interface Member {
   sending: Map<number, Socket>
   /** Generations of identities that the worker has been told, but has not confirmed yet. */
   lessons: Set<Lesson>
-  /** Asked reports that have not come yet, by id. */
+  /** Reports that have been requested and have not come yet, by id. */
   traffic: TrafficSnapshot
   reports: Map<number, (report: WorkerReport | undefined) => void>
 }
@@ -71,11 +71,11 @@ export class Crew {
   #deathTimesMs: number[] = []
   #nextId = 0
   #draining = false
-  /** Those who watch requests live. */
+  /** Callbacks of everybody who watches requests. */
   readonly #watchers = new Set<(line: SeenRequest) => void>()
-  /** What workers had counted that have ended, as far as they had reported it. */
+  /** What ended workers had counted, as far as they had reported it. */
   #ended: TrafficSnapshot = noTraffic
-  /** As changed at run time, kept for workers that start later. */
+  /** The level that was set at run time, kept for workers that start later. */
   #logLevel: LogLevel | undefined
   /** The latest renewal, kept for workers that start later. */
   #renewal: Renewal | undefined
@@ -120,7 +120,7 @@ export class Crew {
     this.#tellAll({ kind: 'renew', renewal })
   }
 
-  /** Tells every worker what `consoleOrigins` says now. */
+  /** Sends the current `consoleOrigins` to every worker. */
   renewConsoleOrigins(): void {
     this.#tellAll({ kind: 'console-origins', consoleOrigins: [...this.#options.consoleOrigins()] })
   }
@@ -136,7 +136,7 @@ export class Crew {
     await Promise.all(lessons)
   }
 
-  /** The latest requests of the workers that answer in time. */
+  /** The latest requests of all workers that answer in time. */
   async recentRequests(): Promise<SeenRequest[]> {
     const all: SeenRequest[] = []
     await this.#ask((_, { recent }) => all.push(...recent))
@@ -160,7 +160,7 @@ export class Crew {
     await Promise.all(asked)
   }
 
-  /** What the workers have counted, those that have ended too: a sum must never fall. */
+  /** What the workers have counted. Ended workers are included, because a sum must never fall. */
   async traffic(): Promise<ProcessReport[]> {
     const loads = new Map<Worker, ProcessLoad>()
     await this.#ask((worker, { traffic, load }) => {
@@ -172,7 +172,7 @@ export class Crew {
     return [{ traffic: this.#ended }, ...living]
   }
 
-  /** Returns a function that ends the watch. */
+  /** The returned function ends the watch. */
   watchRequests(see: (line: SeenRequest) => void): () => void {
     this.#watchers.add(see)
     if (this.#watchers.size === 1) this.#tellAll({ kind: 'watch-requests', on: true })

@@ -1,4 +1,4 @@
-/** The commands that `over-data.ts` loads, other than the server's. */
+/** The commands that `over-data.ts` loads: all that open data, except for the server's. */
 export { access } from './access.ts'
 export { backup } from './backup.ts'
 export { clock } from './clock.ts'

@@ -87,7 +87,7 @@ function readAction(text: string): string {
   )
 }
 
-/** Reads what is named, and checks that the action is about such a thing. */
+/** Reads the resource, and checks that the action applies to it. */
 function readResource(text: string, permission: string): ScopedResource {
   const { bucket, key } = namedResource(text)
   const target = s3Actions.get(permission.toLowerCase())

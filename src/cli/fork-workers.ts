@@ -1,4 +1,4 @@
-/** Makes worker processes, also before there is anything for them to do: they load their code while the primary opens the data. */
+/** Makes worker processes, also before there is work for them, so that they load their code while the primary opens the data. */
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 
@@ -10,7 +10,7 @@ export function forkWorker(): Worker {
 
 export interface WaitingWorker {
   worker: Worker
-  /** Resolves when it waits for its first order. */
+  /** Resolves when the worker waits for its first order. */
   started: Promise<void>
 }
 
@@ -20,19 +20,19 @@ export class WorkersAhead {
   constructor(count: number) {
     this.#waiting = Array.from({ length: count }, () => {
       const worker = forkWorker()
-      // The first message of a worker says just that.
+      // This is what a worker's first message says.
       const started = new Promise<void>((resolve) => worker.once('message', () => resolve()))
       return { worker, started }
     })
   }
 
-  /** `undefined`: none is left. One that has died is left out. */
+  /** Returns a worker that is still alive. `undefined`: none is left. */
   take(): WaitingWorker | undefined {
     const next = this.#waiting.shift()
     return next?.worker.isDead() ? this.take() : next
   }
 
-  /** Ends those that nobody has taken. They hold nothing yet. */
+  /** Ends the workers that nobody has taken. They have opened nothing yet. */
   end(): void {
     for (const { worker } of this.#waiting.splice(0)) worker.process.kill('SIGKILL')
   }

@@ -77,7 +77,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       openIdentities({ backend, accounts, warn: (message) => log.warn(message) }),
     )
     opened.add(identities.close)
-    // Other servers can't be told of a change. They know it when their lease is over.
+    // This process can't tell other servers of a change. They know it when their lease has ended.
     if (configuration.metadata !== undefined) identities.tellOthers(() => new Promise(() => {}))
     return {
       id: data.instanceId,
@@ -121,7 +121,7 @@ export async function accountsOf(
   }
 }
 
-/** A key that this server made would be unknown to the others. A directory that has had metadata of its own has the key of that time. */
+/** The other servers would not know a key that this server makes. A directory that once had metadata of its own still has its key. */
 async function sharedRootKey(credentialsFile: string): Promise<RootKey> {
   const key = await readRootKey(credentialsFile)
   if (key !== undefined) return { ...key, generated: false }

@@ -28,7 +28,7 @@ import { withMetadata } from './stopped-data.ts'
 
 interface Result {
   ring: KeyRing
-  /** The file with a new key that is not used yet, because other servers need it first. */
+  /** The file with a new key. The key is not used until the other servers have it. */
   toCopy?: string
   report?: RewrapReport
 }
@@ -83,7 +83,7 @@ export async function changeKeyRing(
   { rotate, retire, rewrap }: KeyChange,
 ): Promise<Result> {
   const { kv, directory, clock, shared } = metadata
-  // Where the metadata is shared, a key of a new name is made by this command.
+  // Where servers share the metadata, this command makes the key for a new name.
   const known = shared === true ? { ...sources, kmsKeys: [] } : sources
   const open = (): Promise<KeysInUse> => openKeyRing(kv, directory.keyRing, known, { owner: false, clock, shared })
   if (rotate === undefined && retire !== true && rewrap !== true) return { ring: await open() }
@@ -126,7 +126,7 @@ class ChangedRing {
     return this.rewrap()
   }
 
-  /** Other servers can't read what is wrapped with a key that they lack: they get it before it is listed. */
+  /** Other servers can't read what is wrapped with a key that they lack. So they get the key first, and the list names it later. */
   async #prepare(file: string, name: string): Promise<Result> {
     const { clock } = this.#metadata
     const made = withNewKey(ringOf([]), name, (bytes) => Buffer.from(clock.random(bytes)))
@@ -160,9 +160,9 @@ class ChangedRing {
 
 const pollMs = 200
 
-/** A server that lacks a key could not read what the others wrap with it. Throws `KeyRingRefused`. */
+/** Throws `KeyRingRefused` when another server lacks a key, because it could not read what others wrap with it. */
 async function refuseWithoutOthers(kv: Kv, keys: KeyRing['keys']): Promise<void> {
-  // Servers look at their files each second.
+  // Servers look at their key ring files every second.
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const lacking = await lackingServer(kv, keys)
     if (lacking === undefined) return
@@ -171,7 +171,7 @@ async function refuseWithoutOthers(kv: Kv, keys: KeyRing['keys']): Promise<void>
   }
 }
 
-/** Says which server lacks which key. `undefined`: none. */
+/** Resolves with a text that says which server lacks which key. `undefined`: none does. */
 async function lackingServer(kv: Kv, keys: KeyRing['keys']): Promise<string | undefined> {
   const { all } = await readOffers(kv)
   const living = new Set((await listMembers(kv)).map(({ id }) => id))

@@ -19,9 +19,9 @@ import { removedLocation, removedStore, unreadableLocation } from '../opening/pl
 export interface PlanFacts {
   known: KnownPlacement
   configured: Placement
-  /** What a start would do with the configuration where several servers share the metadata. Absent: one server decides alone. */
+  /** What a start with this configuration would change, where several servers share the metadata. Absent: this server decides alone. */
   proposal?: Proposal | undefined
-  /** By name: the configured stores, some of which may not exist yet, and the one in the data directory, if there is one. */
+  /** By name: the configured stores, of which some may not exist yet, and the one in the data directory, if there is one. */
   stores: ReadonlyMap<string, StoreNow & { storeId: string; domain: string }>
   census: Census
   /** Locations with blobs in the repair queue. */
@@ -67,7 +67,7 @@ export interface LocationPlan {
   locations: PlannedLocation[]
   /** Buckets whose move is unfinished. */
   moving: string[]
-  /** Where several servers share the metadata: what stays as it is although the configuration says otherwise, and what waits for other servers. */
+  /** Where several servers share the metadata: what will not follow the configuration, and what waits for other servers. */
   notices: readonly string[]
   waiting: readonly string[]
   refusals: readonly string[]
@@ -78,7 +78,7 @@ const own = {
   policy: { scheme: 'replica', copies: 1, stores: [ownName], maxPerDomain: 1, writeAck: 1 } satisfies LocationPolicy,
 }
 
-/** Every location after the change, with the one in the data directory. */
+/** Every location after the change, including the one in the data directory. */
 export function locationsToBe({
   known,
   configured,

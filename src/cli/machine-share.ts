@@ -9,7 +9,7 @@ export interface MachineShare {
   memoryBytes: number
 }
 
-/** The text of a file. `undefined`: there is none, or it can't be read. */
+/** Returns the text of a file. `undefined`: there is no such file, or it can't be read. */
 export type ReadText = (path: string) => string | undefined
 
 const root = '/sys/fs/cgroup'
@@ -26,9 +26,9 @@ export function machineShare(
 }
 
 interface Group {
-  /** Empty: of version 2, which has all controllers in one tree. */
+  /** Empty: a group of version 2, which has all controllers in one tree. */
   controllers: readonly string[]
-  /** The directories that may tell of this group and of those around it. */
+  /** Directories that may describe this group and the groups around it. */
   directories: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import { isServer, type ListedMember } from '../members/list-members.ts'
 import type { OpenData } from '../opening/open-backend.ts'
 
-/** Another member does what the command wants to do alone. */
+/** Another member does what this command must do alone. */
 export class MembersAtWork extends Error {
   constructor(member: ListedMember, what: string) {
     const { kind, host, pid, address } = member

@@ -82,7 +82,7 @@ const tail: readonly string[] = [
   'of the package.',
 ]
 
-/** One line of running text. Every sentence begins a line, as mdoc wants it. */
+/** One line of running text. Each sentence begins a line, as mdoc requires. */
 function text(summary: string): string {
   const plain = summary.replaceAll('\\', '\\e').replaceAll(/`([^`]*)`/g, '\\(oq$1\\(cq')
   return plain

@@ -40,7 +40,7 @@ async function showOwner({ kv, clock }: OpenMetadata, { json, print }: Invocatio
 
 const heads = ['KIND', 'HOST', 'PID', 'ADDRESS', 'AGE', 'LEASE', 'CLOCK', 'MAINTAINER', 'ID']
 
-/** Lines of a table with a row for each member. `nowMs`: by the clock of the database. Pure. */
+/** A table with a row for each member. `nowMs`: the time by the database's clock. Pure. */
 export function memberTable(members: readonly ListedMember[], nowMs: number): string[] {
   const rows = members.map(({ id, kind, host, pid, address, sinceMs, leaseLeftMs, clockAheadMs, maintainer }) => [
     kind,
@@ -63,7 +63,7 @@ function alignedTable(rows: readonly (readonly string[])[]): string[] {
   return rows.map((row) => lineOf(row).trimEnd())
 }
 
-/** A line for an operator, when the clock of the member's host should be set. Pure. */
+/** A warning for the operator if the clock of the member's host should be set. Pure. */
 export function clockWarning({ kind, host, pid, clockAheadMs }: ListedMember): string[] {
   if (Math.abs(clockAheadMs) < limits.clockDifferenceMs) return []
   const way = clockAheadMs > 0 ? 'ahead of' : 'behind'
@@ -80,7 +80,7 @@ const units: readonly [name: string, ms: number][] = [
   ['min', 60_000],
 ]
 
-/** In the largest unit of which there are two. */
+/** In the largest unit that gives at least 2. */
 function age(ms: number): string {
   const [name, unitMs] = units.find(([, each]) => ms >= 2 * each) ?? ['s', 1000]
   return `${Math.max(0, Math.floor(ms / unitMs))} ${name}`

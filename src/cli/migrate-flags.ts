@@ -1,4 +1,4 @@
-/** The flags of `holdfast migrate`, apart from what carries it out, which is loaded when it runs. */
+/** The flags of `holdfast migrate`. The code that carries it out is loaded when it runs. */
 import type { ExtraFlag } from './command.ts'
 
 export const migrateFlags: readonly ExtraFlag[] = [

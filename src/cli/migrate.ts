@@ -70,7 +70,7 @@ function progressOf({ json, print }: Invocation) {
   }
 }
 
-/** What servers need that the metadata does not hold. */
+/** Tells the operator what servers need that is not in the metadata. */
 function advise({ configuration: { data, keyRing, accounts }, notice }: Invocation): void {
   if (keyRing === undefined)
     notice(`every server needs the key ring: copy ${data}/keys into the data directory of each`)

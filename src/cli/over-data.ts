@@ -1,4 +1,4 @@
-/** Runs the commands that open data. They need most of the sources, which are loaded when one of them runs; the server needs the fewest. */
+/** Runs the commands that open data. Their code is loaded when one of them runs, because it is most of the source. */
 import type { CommandDeclaration } from './command.ts'
 
 type Run = CommandDeclaration['run']

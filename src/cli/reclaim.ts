@@ -1,4 +1,4 @@
-/** `holdfast reclaim`: runs the background jobs once. A running server is asked to do it; without one, this process does. */
+/** `holdfast reclaim`: runs the background jobs once. A running server does it; if there is none, this process does. */
 import { z } from 'zod'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { InstanceInUse } from '../instance/instance-lock.ts'
@@ -19,7 +19,7 @@ export async function reclaim(invocation: Invocation): Promise<number> {
   return report.metadataDamage === undefined ? 0 : 1
 }
 
-/** `undefined`: a server was asked, and did not do it. */
+/** `undefined`: the server was asked and refused or failed. */
 async function reportOf(invocation: Invocation): Promise<JobsReport | undefined> {
   if (invocation.extra.adminEndpoint !== undefined) return byServer(invocation)
   try {
@@ -50,7 +50,7 @@ const counts = z.object({
   freedBytes: z.number(),
 })
 
-/** The server keeps at least to its own grace, because clients may need younger data. */
+/** The server never uses a shorter grace than its own, because clients may need younger data. */
 async function byServer(invocation: Invocation): Promise<JobsReport | undefined> {
   const graceSeconds = Math.ceil(invocation.configuration.reclaimGraceMs / 1000)
   const { state, reason, progress } = await runServerTask(invocation, { kind: 'reclaim', graceSeconds })

@@ -98,7 +98,7 @@ async function learnOwners(
   }
 }
 
-/** Checks that the metadata belongs to the store in the data directory, or needs none. True: that store is lost, and a new one was made. */
+/** Checks that the metadata belongs to the store in the data directory, or needs no such store. True: the store is lost, and a new one was made. */
 async function settleDefaultStore(
   { kv, directory, openDefaultStore }: FilledMetadata,
   warn: (message: string) => void,

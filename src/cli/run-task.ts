@@ -70,7 +70,7 @@ function byServer(invocation: Invocation, following: FollowedTask): Promise<Task
   })
 }
 
-/** Shared metadata: the maintainer does the work. This process takes the post while no server runs that could. */
+/** For shared metadata: the maintainer does the work. If no server runs that could be it, this process takes the post. */
 function byMaintainer(
   invocation: Invocation,
   kind: TaskKind,

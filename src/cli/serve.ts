@@ -118,7 +118,7 @@ function openPorts(
       if (port !== undefined) opened.add(port.close)
       return port?.url
     }
-    // Which origins the S3 port admits depends on whether there is an admin port. Only where both would have one port, the S3 port goes first, and wins.
+    // Which origins the S3 port admits depends on the admin port, so that one opens first; except where both want the same port, because then the S3 port must win.
     const isFirst = !isSamePort(configuration)
     const first = isFirst ? await openAdmin() : undefined
     let origins = consoleOriginsOf(configuration, first)

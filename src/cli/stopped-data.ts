@@ -11,7 +11,7 @@ export function withStoppedData<T>(invocation: Invocation, use: (data: OpenData)
   return withData(invocation, {}, (data) => (isShared ? asOnlyMaintainer(data, use) : use(data)))
 }
 
-/** Opens shared metadata and its stores beside any servers. What `use` writes to stores is safe only under the post of `OpenData.maintain`. */
+/** Opens shared metadata and its stores while servers may run. `use` may write to stores only while it holds the post of `OpenData.maintain`. */
 export function withSharedData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, {}, use)
 }

@@ -1,4 +1,4 @@
-/** Tells systemd the state of the server, by the protocol of `sd_notify`. It does nothing when systemd does not listen. */
+/** Tells systemd the state of the server by the protocol of `sd_notify`. Does nothing if systemd is not listening. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Log } from './log.ts'
@@ -51,7 +51,7 @@ export function openSystemd(environment: NodeJS.ProcessEnv, log: Log): Systemd {
   }
 }
 
-/** Milliseconds after which systemd takes a silent process for hung. `undefined`: it has no watchdog, or watches another process. */
+/** Milliseconds of silence after which systemd takes a process to be hung. `undefined`: systemd does not watch this process. */
 function watchdogTimeMs(microseconds: string | undefined, pid: string | undefined): number | undefined {
   if (pid !== undefined && pid !== String(process.pid)) return undefined
   const timeMs = Number(microseconds) / 1000

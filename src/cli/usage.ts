@@ -1,9 +1,9 @@
-/** The command line as data, from the tables that also make its parser: what completions and the manual page are generated from. */
+/** The command line as data, from the tables that also make its parser. Completions and the manual page are generated from it. */
 import { type OptionName, options } from '../config/options.ts'
 import type { CommandDeclaration, ExtraFlag } from './command.ts'
 
 export interface FlagUsage {
-  /** With dashes, the short one first. */
+  /** With dashes. The short name comes first. */
   names: readonly string[]
   /** Absent: the flag takes no value. */
   value?: ValueUsage
@@ -13,7 +13,7 @@ export interface FlagUsage {
 
 export interface ValueUsage {
   placeholder: string
-  /** Complete. Empty: anything. */
+  /** All values that are allowed. Empty: any value is. */
   choices: readonly string[]
   isFile: boolean
 }
@@ -22,7 +22,7 @@ export interface CommandUsage {
   name: string
   summary: string
   flags: readonly FlagUsage[]
-  /** The positional arguments. */
+  /** The positional argument. */
   argument?: ValueUsage & { summary: string }
 }
 

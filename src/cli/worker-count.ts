@@ -1,10 +1,10 @@
-/** How many processes serve requests, where the configuration leaves it to the machine. Pure. */
+/** Decides how many processes serve requests when the configuration leaves it to the machine. Pure. */
 import type { Configuration } from '../config/configuration.ts'
 import { limits } from '../limits.ts'
 import type { Invocation } from './command.ts'
 import type { MachineShare } from './machine-share.ts'
 
-/** With the number of workers decided. */
+/** A configuration in which the number of workers is decided. */
 export interface ServedConfiguration extends Configuration {
   workers: number
 }
@@ -15,11 +15,11 @@ export interface ServedInvocation extends Invocation {
 
 export interface WorkerCount {
   workers: number
-  /** Why there are so many, for people. Absent: the configuration says how many. */
+  /** Why it is this number, for people. Absent: the configuration says so. */
   reason?: string
 }
 
-/** A fraction of a core is none: a worker that shares it would wait for its turn. `share` is asked only when it counts. */
+/** A fraction of a core does not count, because a worker on it would wait for its turn. Calls `share` only when the machine decides. */
 export function workerCount(configured: number | 'auto', share: () => MachineShare): WorkerCount {
   if (configured !== 'auto') return { workers: configured }
   const { cores, memoryBytes } = share()

@@ -16,7 +16,7 @@ const configuration = z.custom<ServedConfiguration>((value) => typeof value === 
 const renewal = z.object({ accounts: z.custom<readonly Account[]>(Array.isArray), logFile: z.string().optional() })
 export type Renewal = z.infer<typeof renewal>
 
-/** Not checked in depth, because the same program sends it. */
+/** Not checked in depth, because the sender is the same program. */
 const seenRequests = z.custom<SeenRequest[]>(Array.isArray)
 
 const traffic = z.custom<TrafficSnapshot>((value) => typeof value === 'object' && value !== null)
@@ -35,13 +35,13 @@ const toWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('connection'), id: z.number() }),
   z.object({ kind: z.literal('renew-tls'), keyPair }),
   z.object({ kind: z.literal('renew'), renewal }),
-  /** They replace those of `serve`. */
+  /** These origins replace those of `serve`. */
   z.object({ kind: z.literal('console-origins'), consoleOrigins: z.array(z.string()) }),
   /** Identities have changed. The worker answers `knows`. */
   z.object({ kind: z.literal('learn'), generation: z.number() }),
   /** The worker answers `report`. */
   z.object({ kind: z.literal('ask-report'), id: z.number() }),
-  /** From now on, the worker sends `requests`, or no longer. */
+  /** Whether the worker sends `requests` from now on. */
   z.object({ kind: z.literal('watch-requests'), on: z.boolean() }),
   z.object({ kind: z.literal('log-level'), level: logLevel }),
   z.object({ kind: z.literal('drain') }),
@@ -58,7 +58,7 @@ const fromWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), message: z.string() }),
 ])
 export type FromWorker = z.infer<typeof fromWorker>
-/** What a worker tells about itself when it is asked. */
+/** What a worker reports about itself on request. */
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>['report']
 
 /** Throws `ZodError` when the message is not one for workers. */

@@ -1,4 +1,4 @@
-/** Sends the requests that a worker serves to the primary while somebody watches them: a few lines at a time, so that messages stay few. */
+/** Sends the requests that a worker serves to the primary while somebody watches. It sends several lines at a time, to keep messages few. */
 import type { LocalRequests, SeenRequest } from '../http/request-feed.ts'
 import { limits } from '../limits.ts'
 
@@ -20,7 +20,7 @@ export function openRequestSender(requests: LocalRequests, send: (lines: SeenReq
       stop = undefined
       if (!on) return
       stop = requests.watch((line) => {
-        // Nobody reads thousands of lines a second. The primary must not drown in them.
+        // Nobody can read thousands of lines a second, and the primary must not drown in them.
         if (lines.length === 0) setTimeout(flush, limits.requestsSentEveryMs).unref()
         if (lines.length < limits.requestsHeldMax) lines.push(line)
       })

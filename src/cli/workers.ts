@@ -17,7 +17,7 @@ export interface Workers {
   /** Rejects when workers die too fast to be worth replacing. */
   failed: Promise<never>
   renew(renewal: Renewal): void
-  /** Call it when `consoleOrigins` says something else than before. */
+  /** Call it when `consoleOrigins` has changed. */
   renewConsoleOrigins(): void
   /** Resolves when all know this generation of identities, or have ended. */
   teach(generation: number): Promise<void>

@@ -25,7 +25,7 @@ export interface KeyBinding {
   bucketId: string
   key: string
   /** The version's sequence, or the upload's id, because parts stay under that id after completion. */
-  place: { sequence: number } | { uploadId: string }
+  owner: { sequence: number } | { uploadId: string }
 }
 
 /** How a blob is to be encrypted. */
@@ -204,7 +204,7 @@ export function uploadKeyOf(
     })
   }
   try {
-    return objectKeyOf(backend, encryption, { bucketId, key, place: { uploadId } }, customerKey)
+    return objectKeyOf(backend, encryption, { bucketId, key, owner: { uploadId } }, customerKey)
   } catch (error) {
     if (error instanceof S3Error) throw encryptionMismatch()
     throw error
@@ -252,8 +252,8 @@ function unwrapByRing(backend: Wrapping, encryption: Encryption, binding: KeyBin
   return secret
 }
 
-function bindingText({ bucketId, key, place }: KeyBinding, context: string | undefined): string {
-  const placed = 'uploadId' in place ? ['upload', place.uploadId] : ['version', place.sequence]
+function bindingText({ bucketId, key, owner }: KeyBinding, context: string | undefined): string {
+  const placed = 'uploadId' in owner ? ['upload', owner.uploadId] : ['version', owner.sequence]
   return JSON.stringify([bucketId, key, placed, context ?? null])
 }
 
@@ -264,7 +264,7 @@ export function bindingOf(
   { data, encryption, ...object }: { sequence: number; data: ObjectData; encryption?: Encryption | undefined },
 ): KeyBinding {
   const sequence = encryption?.boundSequence ?? object.sequence
-  return { bucketId, key, place: data.kind === 'parts' ? { uploadId: data.uploadId } : { sequence } }
+  return { bucketId, key, owner: data.kind === 'parts' ? { uploadId: data.uploadId } : { sequence } }
 }
 
 /** The label that derives the key of a whole object's blob from the object's key. */

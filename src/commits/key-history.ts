@@ -44,12 +44,12 @@ export interface AskedKey {
 export async function readHistory(backend: Backend, scope: BucketScope, asked: AskedKey): Promise<KeyHistory> {
   // The path of most writes: one key of a bucket without versions.
   if (lastSeen(scope.name)?.versioning === 'unversioned') {
-    const place = { key: asked.key, currentKey: objectKey(scope.name, asked.key) }
+    const keys = { key: asked.key, currentKey: objectKey(scope.name, asked.key) }
     const keyOfBucket = bucketKey(scope.name)
-    const [bucketEntry, entry] = await backend.kv.get([keyOfBucket, place.currentKey])
+    const [bucketEntry, entry] = await backend.kv.get([keyOfBucket, keys.currentKey])
     const bucket = admitted(scope, bucketEntry, existingAt(asked, entry))
     if (bucket.record.versioning === 'unversioned') {
-      return withoutHistory(bucket, unchanged(keyOfBucket, bucketEntry), place, entry)
+      return withoutHistory(bucket, unchanged(keyOfBucket, bucketEntry), keys, entry)
     }
   }
   const [historyFor] = await readHistories(backend, scope.name, [asked])
@@ -73,30 +73,30 @@ export async function readHistories(
     const [entry, ...entries] = await kv.get(first)
     if (isUnversioned(bucket, entry)) {
       const check = unchanged(keyOfBucket, entry)
-      return current.map((place, i) => (scope) => {
+      return current.map((keys, i) => (scope) => {
         const bucket = admitted(scope, entry, existingAt(asked[i], entries[i]))
-        return withoutHistory(bucket, check, place, entries[i])
+        return withoutHistory(bucket, check, keys, entries[i])
       })
     }
   }
-  const places = asked.map((one) => placesOf(bucket, one))
-  const nullPointers = places.map(({ nullPointer }) => nullPointer)
-  const named = places.flatMap((place) => place.named ?? [])
-  const histories = places.map(({ history }) => ({ ...history, limit: newestRead }))
+  const keys = asked.map((one) => historyKeysOf(bucket, one))
+  const nullPointers = keys.map(({ nullPointer }) => nullPointer)
+  const named = keys.flatMap((each) => each.named ?? [])
+  const histories = keys.map(({ history }) => ({ ...history, limit: newestRead }))
   const view = await kv.view([...first, ...nullPointers, ...named], histories, placedVersion)
   const [entry, ...entries] = view.entries
   const check = unchanged(keyOfBucket, entry)
   if (isUnversioned(bucket, entry)) {
-    return current.map((place, i) => (scope) => {
+    return current.map((keys, i) => (scope) => {
       const bucket = admitted(scope, entry, existingAt(asked[i], entries[i]))
-      return withoutHistory(bucket, check, place, entries[i])
+      return withoutHistory(bucket, check, keys, entries[i])
     })
   }
-  const read = places.map((place, i) => {
-    const nullPointer = entries[places.length + i]
+  const read = keys.map((each, i) => {
+    const nullPointer = entries[keys.length + i]
     const newest = view.found[i] ?? []
-    const at = place.named === undefined ? undefined : entries[2 * places.length + named.indexOf(place.named)]
-    return { place, current: entries[i], nullPointer, newest, named: at && placedVersion(at) }
+    const at = each.named === undefined ? undefined : entries[2 * keys.length + named.indexOf(each.named)]
+    return { keys: each, current: entries[i], nullPointer, newest, named: at && placedVersion(at) }
   })
   const older = await olderNullVersions(kv, bucket, read)
   return read.map((one, i) => (scope) => {
@@ -111,26 +111,26 @@ function existingAt(asked: AskedKey | undefined, current: Entry | undefined): Re
   return () => current && objectCodec.decode(current.key, current.value).attributes
 }
 
-interface CurrentPlace {
+interface CurrentKey {
   key: string
   currentKey: Key
 }
 
-interface Places extends CurrentPlace {
+interface HistoryKeys extends CurrentKey {
   nullPointer: Key
   history: KeyRange
   named: Key | undefined
 }
 
 interface ReadKey {
-  place: Places
+  keys: HistoryKeys
   current: Entry | undefined
   nullPointer: Entry | undefined
   newest: readonly PlacedVersion[]
   named: PlacedVersion | undefined
 }
 
-function placesOf(bucket: string, { key, versionId }: AskedKey): Places {
+function historyKeysOf(bucket: string, { key, versionId }: AskedKey): HistoryKeys {
   return {
     key,
     currentKey: objectKey(bucket, key),
@@ -161,7 +161,7 @@ async function olderNullVersions(
   const older = read.flatMap((one) => {
     const sequence = nullSequenceOf(one)
     if (sequence === undefined || one.newest.some(({ record }) => record.sequence === sequence)) return []
-    return [{ one, key: historyKey(bucket, one.place.key, sequence) }]
+    return [{ one, key: historyKey(bucket, one.keys.key, sequence) }]
   })
   const entries = older.length === 0 ? [] : await kv.get(older.map(({ key }) => key))
   return new Map(older.map(({ one, key }, i) => [one, { key, entry: entries[i] }]))
@@ -174,7 +174,7 @@ const nothingPlaced: readonly PlacedVersion[] = []
 function withoutHistory(
   bucket: FoundBucket,
   bucketCheck: Check,
-  { key, currentKey }: CurrentPlace,
+  { key, currentKey }: CurrentKey,
   entry: Entry | undefined,
 ): KeyHistory {
   const current = entry && objectCodec.decode(entry.key, entry.value)
@@ -195,18 +195,18 @@ function withHistory(
   read: ReadKey,
   older: ReadonlyMap<ReadKey, { key: Key; entry: Entry | undefined }>,
 ): KeyHistory {
-  const { place, newest, named, current, nullPointer } = read
+  const { keys, newest, named, current, nullPointer } = read
   const sequence = nullSequenceOf(read)
   const behind = older.get(read)
   const olderNull = behind?.entry && placedVersion(behind.entry)
   const placed = [newest, olderNull ?? [], named ?? []].flat()
   const nullVersion = placed.find(({ record }) => record.sequence === sequence)?.record
-  const checks = [bucketCheck, ...guardChecks(place, current, newest)]
+  const checks = [bucketCheck, ...guardChecks(keys, current, newest)]
   // The null version moved between the two reads.
-  if (sequence !== undefined && nullVersion === undefined) checks.push(unchanged(place.nullPointer, nullPointer))
+  if (sequence !== undefined && nullVersion === undefined) checks.push(unchanged(keys.nullPointer, nullPointer))
   return {
-    key: place.key,
-    currentKey: place.currentKey,
+    key: keys.key,
+    currentKey: keys.currentKey,
     bucket,
     versions: {
       current: current && objectCodec.decode(current.key, current.value),
@@ -224,7 +224,7 @@ function withHistory(
  * the absence of a key that it does not write. A key without versions has no guard, so its change checks that the key is still empty.
  */
 function guardChecks(
-  { currentKey, history }: Places,
+  { currentKey, history }: HistoryKeys,
   current: Entry | undefined,
   newest: readonly PlacedVersion[],
 ): Check[] {

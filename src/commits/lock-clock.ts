@@ -22,7 +22,7 @@ export async function lockNow(backend: Metadata): Promise<number> {
   const [entry] = await backend.kv.get([lockClockKey])
   const known = entry && lockClockCodec.decode(entry.key, entry.value)
   if (lockClock !== undefined) {
-    // Who follows makes the first mark at most, and leaves one that came in the meantime as it is.
+    // A follower makes at most the first mark, and does not change a mark that came meanwhile.
     const mark = known ?? (await changeMark(backend, (found) => found)).mark
     return lockClock.timeAfter(mark, backend.clock.uptime())
   }

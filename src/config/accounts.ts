@@ -41,7 +41,7 @@ const schemas = lazySchema((z) => {
 
 const accountKeys = ['id', 'name', 'keys', 'accessKeyId', 'secretAccessKey', 'permissions']
 
-/** The accounts of a TOML file. `value`: the content of `accounts`. Absent: there are none. */
+/** The accounts in a TOML file. `value`: the content of `accounts`. Absent: none. */
 export function parseAccounts(value: unknown): Account[] {
   if (value === undefined) return []
   const accounts = parseWith(schemas().accounts, value, 'accounts', accountKeys).map((account) => ({

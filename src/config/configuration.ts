@@ -56,7 +56,7 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
   }
 }
 
-/** Loads what reads the format only where there is a file. */
+/** Loads the TOML parser only when there is a file. */
 async function readToml(path: string): Promise<TomlFile> {
   const { readTomlFile } = await import('./toml-file.ts')
   return readTomlFile(path)

@@ -5,7 +5,7 @@ import { count, durationOrNever, formatDuration, locationName } from './kinds.ts
 
 export interface DataSettings {
   defaultLocation: string
-  /** Absent: only on request. */
+  /** Absent: snapshots are taken only on request. */
   snapshotIntervalMs: number | undefined
   snapshotsKept: number
 }

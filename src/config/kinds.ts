@@ -170,7 +170,7 @@ export const onOrOff: Kind<boolean> = one('', (text) => {
   return text === switchedOn
 })
 
-/** A secret of the operator's choice, as it can be sent in a header. The error does not quote it. */
+/** A secret that the operator chooses, and that can be sent in a header. The error does not quote it. */
 export const token: Kind<string> = one('TOKEN', (text) => {
   if (!/^[A-Za-z0-9._~+/=-]{16,512}$/.test(text)) {
     throw new ConfigurationError('expects 16 to 512 letters, digits and ._~+/=- (it is not shown here)')

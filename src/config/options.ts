@@ -59,7 +59,7 @@ export interface Settings extends AdminSettings, FrontSettings, DataSettings, Me
   allowCustomerKeysOverHttp: boolean
   defaultChecksum: 'none' | 'CRC64NVME'
   sigv2: 'off' | 'presigned' | 'all'
-  /** `auto`: as many as the machine has use for. */
+  /** `auto`: as many as suit the machine. */
   workers: number | 'auto'
   connectionsMax: number
   clientBytesMax: number

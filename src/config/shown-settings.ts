@@ -11,7 +11,7 @@ export interface ShownSetting {
   summary: string
 }
 
-/** Names each secret that is left out, so that a new one can't come in by itself: only what is listed here, and options of the table, is shown. */
+/** Leaves out secrets. It shows only the options of the table and what is listed here, so a new secret stays hidden until somebody adds it. */
 export function shownSettings(configuration: Configuration): ShownSetting[] {
   const { placement, oidc, accounts } = configuration
   return [
@@ -57,6 +57,8 @@ function settingOf(configuration: Configuration, name: OptionName): unknown {
       return tls?.cert
     case 'tlsKey':
       return tls?.key
+    case 'auditWebhook':
+      return shownUrl(configuration.auditWebhook)
     case 'listen':
       return `${listen.host}:${listen.port}`
     case 'adminListen':
@@ -64,4 +66,11 @@ function settingOf(configuration: Configuration, name: OptionName): unknown {
     default:
       return Reflect.get(configuration, name)
   }
+}
+
+/** Receivers give out URLs whose query is a secret. */
+function shownUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const { origin, pathname, search } = new URL(text)
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`
 }

@@ -56,11 +56,11 @@ export const meaninglessElsewhere: ReadonlyMap<string, string> = new Map([
   ['request-payer', 'Every request here is paid for by the owner of the bucket.'],
 ])
 
-/** Words of guarantees, wherever they are in a name, and whatever is between its letters: `objectlock-mode`, `sse`, `content-md5`. */
+/** Words that promise a guarantee. They can be anywhere in a name, and split by other characters: `objectlock-mode`, `sse`, `content-md5`. */
 const guaranteeWords =
   /(?<![bc])lock|retain|retention|legalhold|governance|encrypt|kms|^sse|ssec|checksum|digest|crc(?:32|64)|sha(?:1|256|512)|md5/
 
-/** Headers of locks, encryption and checksums. A name that is a typing error or two away from one is taken for it. */
+/** Headers of locks, encryption and checksums. A name that differs from one by one or two typing errors is treated as that one. */
 const guarded: readonly string[] = [
   'bucket-object-lock-enabled',
   'bypass-governance-retention',
@@ -86,7 +86,7 @@ const guarded: readonly string[] = [
 const typingErrorsMax = 2
 
 function looksLikeGuarantee(name: string): boolean {
-  // What a client keeps under such a name with an object promises nothing.
+  // Clients choose these names for metadata of their own, which promises nothing.
   if (name.startsWith('meta-')) return false
   if (guaranteeWords.test(name.replaceAll(/[^a-z0-9]/g, ''))) return true
   const isNear = (known: string): boolean => Math.abs(known.length - name.length) <= typingErrorsMax

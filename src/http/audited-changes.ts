@@ -6,7 +6,7 @@ import type { OperationContext, OperationRequest } from '../operations/context.t
 import { isoTime } from '../time-text.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Whether the operation changes a bucket or an account itself, rather than objects: those of buckets that change objects are all POSTs. */
+/** Whether the operation changes a bucket or an account itself. The operations of buckets that change objects are all POSTs. */
 export const isConfiguring = ({ target, method }: Operation<OperationContext>): boolean =>
   target !== 'object' && (method === 'PUT' || method === 'DELETE')
 

@@ -37,7 +37,7 @@ export interface ExchangeParts {
 export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Made by the server, or a well-formed one that the request gives. */
+  /** Made by the server, or taken from the request if it is well formed. */
   requestId: string
   readonly hostId: string
   readonly bounds: HttpBounds
@@ -50,11 +50,11 @@ export class Exchange {
   resource: string
   operationName = ''
   accessKeyId = ''
-  /** Of the verified key. */
+  /** The account of the verified key. */
   accountId = ''
   /** The trace that the request names. */
   #trace: TraceParent | undefined
-  /** Absent: nobody collects spans. */
+  /** Absent: no tracer collects spans. */
   span: Span | undefined
   /** The key that a request claims without proving it. */
   claimedAccessKeyId: string | undefined
@@ -109,7 +109,7 @@ export class Exchange {
     if (traceParent !== undefined) this.#trace = parseTraceParent(traceParent)
   }
 
-  /** The trace that the request belongs to. `undefined`: it names none, and nobody collects spans. */
+  /** The trace that the request belongs to. `undefined`: it names none, and no tracer collects spans. */
   get traceId(): string | undefined {
     return this.span?.traceId ?? this.#trace?.traceId
   }

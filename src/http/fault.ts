@@ -8,7 +8,7 @@ export function faultOf(error: unknown): S3Error {
   return error instanceof S3Error ? error : new S3Error('InternalError', { cause: error })
 }
 
-export interface FaultPlace {
+export interface FaultContext {
   /** The requested path, without its query. */
   resource: string
   requestId: string
@@ -21,21 +21,21 @@ const detailCharsMax = 4 * limits.headerSectionBytesMax
 const detail = (text: string): string => escapeXml(text.slice(0, detailCharsMax))
 
 /** The `Error` element without the XML declaration, because a slow answer has already sent that. */
-export function faultElement(fault: S3Error, { resource, requestId, hostId }: FaultPlace): string {
+export function faultElement(fault: S3Error, { resource, requestId, hostId }: FaultContext): string {
   let xml = `<Error><Code>${fault.code}</Code><Message>${detail(fault.message)}</Message>`
   for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${detail(value)}</${name}>`
   xml += `<Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId>`
   return `${xml}<HostId>${escapeXml(hostId)}</HostId></Error>`
 }
 
-export function faultDocument(fault: S3Error, place: FaultPlace): Buffer {
-  return Buffer.from(xmlDeclaration + faultElement(fault, place))
+export function faultDocument(fault: S3Error, context: FaultContext): Buffer {
+  return Buffer.from(xmlDeclaration + faultElement(fault, context))
 }
 
 /** How a port writes its errors. */
 export interface FaultFormat {
   contentType: string
-  document(fault: S3Error, place: FaultPlace): Buffer
+  document(fault: S3Error, context: FaultContext): Buffer
 }
 
 export const faultsInXml: FaultFormat = { contentType: 'application/xml', document: faultDocument }

@@ -67,10 +67,10 @@ export interface PipelineOptions {
   websiteDomains?: readonly string[] | undefined
   /** Absent: accounts block nothing. */
   accountBlocks?: AccountBlocks | undefined
-  /** Absent: changes are not written down. */
+  /** Absent: changes are not written to an audit log. */
   audit?: AuditLog | undefined
   clock: Clock
-  /** Absent: nobody collects spans. */
+  /** Absent: no tracer collects spans. */
   traces?: Traces | undefined
   /** Answers the health checks. */
   ready(what: Readiness): boolean

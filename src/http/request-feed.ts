@@ -1,4 +1,4 @@
-/** The latest requests of a process, and a way to watch them live. Costs a request one store into a ring. */
+/** The latest requests of a process, and a way to watch them live. A request costs one write into a ring. */
 import { limits } from '../limits.ts'
 import { isoTime } from '../time-text.ts'
 import type { RequestLog } from './request-log.ts'
@@ -37,14 +37,14 @@ export class LocalRequests {
     }).flat()
   }
 
-  /** Returns a function that ends the watch. */
+  /** The returned function ends the watch. */
   watch(see: (line: SeenRequest) => void): () => void {
     this.#watchers.add(see)
     return () => void this.#watchers.delete(see)
   }
 }
 
-/** The stack of an unexpected error is for the log alone. */
+/** The stack of an unexpected error goes only into the log. */
 function seen({ error: _, ...line }: RequestLog, timeMs: number): SeenRequest {
   return { ...line, time: isoTime(timeMs) }
 }

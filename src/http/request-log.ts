@@ -19,13 +19,13 @@ export interface RequestLog {
   durationMs: number
   /** The client's address, which a trusted proxy reports if there is one. */
   remote: string
-  /** Time until the head of the answer was handed to the connection. 0: it never was. */
+  /** Time until the head of the answer was handed to the connection. 0: that never happened. */
   firstByteMs: number
   /** Empty unless the signature was verified. */
   accessKeyId: string
-  /** The account of that key. */
+  /** The account of `accessKeyId`. */
   account: string
-  /** The trace that the client said the request belongs to, or that its span began: 32 hex digits. */
+  /** The trace that the client named, or that the request's span began: 32 hex digits. */
   traceId?: string
   /** The key that the request claims, when the signature was not made with it. */
   claimedAccessKeyId?: string

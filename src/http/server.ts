@@ -196,8 +196,11 @@ class Port {
   }
 
   #refuse(socket: Socket, fault: S3Error): void {
-    const place = { resource: '', requestId: this.#newRequestId(), hostId: this.#hostId }
-    refuseSocket(socket, fault, place, { format: this.#options.faults ?? faultsInXml, lingerMs: this.#bounds.lingerMs })
+    const context = { resource: '', requestId: this.#newRequestId(), hostId: this.#hostId }
+    refuseSocket(socket, fault, context, {
+      format: this.#options.faults ?? faultsInXml,
+      lingerMs: this.#bounds.lingerMs,
+    })
   }
 
   /** A connection without a free seat is closed without a word: there may be thousands. */

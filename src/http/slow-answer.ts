@@ -52,7 +52,7 @@ class SlowAnswer {
   }
 }
 
-/** Runs an operation that may take long. Throws what it throws, as long as nothing was sent. */
+/** Runs an operation that may take long. Throws what the operation throws, unless something was sent already. */
 export async function answerSlowly(
   exchange: Exchange,
   head: RequestHead,

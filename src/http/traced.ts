@@ -11,7 +11,7 @@ interface Incoming {
   state: string | undefined
 }
 
-/** `traces`: absent where nobody collects spans. Then only the trace that a request names is passed on. */
+/** `traces`: absent if no tracer collects spans. Then only the trace that a request names is passed on. */
 export function traced(
   answer: Answer,
   { traces, clock, scheme }: { traces?: Traces | undefined; clock: Clock; scheme: 'http' | 'https' },
@@ -23,7 +23,7 @@ export function traced(
 function passOn(exchange: Exchange, answer: Answer, clock: Clock): Promise<void> {
   const { parent, state } = incoming(exchange)
   const span = parent && passedTrace(clock, parent, state)
-  // Even without a span: a request may begin where the one before it on the connection ended, and must not inherit that one's trace.
+  // Needed even without a span, because a request can begin in the context of the one before it on the connection, and must not inherit its trace.
   return serveWithin(span, () => answer(exchange))
 }
 
@@ -63,12 +63,12 @@ function finish(span: Span, exchange: Exchange): void {
   if (operationName !== '') Object.assign(attributes, operationAttributes(operationName, exchange.resource))
   span.set(attributes)
   if (operationName !== '') span.rename(operationName)
-  // The client's own mistakes are no failures of the server.
+  // Mistakes of the client are not failures of the server.
   const hasFailed = status >= 500 || code === 'ClientGone'
   span.end(hasFailed ? code : undefined)
 }
 
-/** `resource`: of an operation that is known, so it holds the decoded bucket and key, or `/` for an operation of the account. */
+/** `resource`: the decoded bucket and key, or `/` for an operation of the account, because the operation is known. */
 function operationAttributes(operation: string, resource: string): SpanAttributes {
   const slash = resource.indexOf('/', 1)
   const bucket = slash === -1 ? resource.slice(1) : resource.slice(1, slash)

@@ -8,7 +8,7 @@ import type { RequestLog } from './request-log.ts'
 /** Upper bounds of the duration buckets, in milliseconds. A last bucket takes the rest. */
 export const durationBoundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const
 
-/** For accounts beyond the limit. No account has this id, because a colon is in none. */
+/** Stands for all accounts beyond the limit. It is no account's id, because ids have no colon. */
 export const otherAccounts = ':other'
 
 export interface OutcomeCount {
@@ -21,7 +21,7 @@ export interface OutcomeCount {
 export interface OperationTraffic {
   operation: string
   outcomes: OutcomeCount[]
-  /** By bucket, not added up. One longer than the bounds. */
+  /** One count a bucket, not cumulative. There is one more than there are bounds. */
   durations: number[]
   durationSumMs: number
   bytesIn: number
@@ -42,7 +42,7 @@ export interface TrafficSnapshot {
 }
 
 interface OperationCounts extends Omit<OperationTraffic, 'outcomes' | 'durations'> {
-  /** By status for a success, by code for a failure. */
+  /** By status if the request succeeded, by code if it failed. */
   outcomes: Map<number | string, OutcomeCount>
   durations: Float64Array
 }
@@ -101,7 +101,7 @@ function beginOutcome({ outcomes }: OperationCounts, status: number, code: strin
   return outcome
 }
 
-/** The sum of several processes. `shown`: the accounts that keep a count of their own; new ones join it while there is room. Pure but for `shown`. */
+/** Adds up several processes. `shown`: the accounts that have counts of their own. New accounts join it while there is room; otherwise pure. */
 export function sumTraffic(snapshots: readonly TrafficSnapshot[], shown: Set<string>): TrafficSnapshot {
   const operations = new Map<string, OperationTraffic>()
   const accounts = new Map<string, AccountTraffic>()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { absent, makeDirectories, unfinishedSuffix, writeFileAtomically } from './atomic-file.ts'
 
-/** What every data directory holds: that which belongs to one host alone. */
+/** The part of a data directory that belongs to one host, which every data directory has. */
 export interface HostDirectory {
   path: string
   /** File with the root key that the first start made. */
@@ -30,7 +30,7 @@ export class DataDirectoryRefused extends Error {
 }
 
 const ownLayout = 1
-/** The metadata is in a database. Versions that know only the first layout refuse such a directory, which they would take for an empty one. */
+/** The metadata is in a database. Older versions, which know only the first layout, refuse such a directory. They would take it for an empty one otherwise. */
 const hostLayout = 2
 const markerName = 'holdfast.json'
 const privateMode = 0o700
@@ -41,9 +41,9 @@ const markerSchema = z.discriminatedUnion('layout', [
   z.object({
     layout: z.literal(hostLayout),
     metadata: z.literal('postgres'),
-    /** The id of the metadata, once it is known. */
+    /** The id of the metadata. Absent: not known yet. */
     metadataId: z.string().optional(),
-    /** The database that the metadata was moved to from here, for people. */
+    /** The database that the metadata was moved to, for people. */
     movedTo: z.string().optional(),
   }),
 ])
@@ -93,18 +93,18 @@ export async function prepareHostDirectory(path: string, { create }: { create: b
   return hostDirectory(path)
 }
 
-/** The id of the metadata in PostgreSQL that the directory belongs to. `undefined`: it has belonged to none yet, or its metadata is in the directory. */
+/** The id of the metadata in PostgreSQL that the directory belongs to. `undefined`: it has never belonged to any, or has its own metadata. */
 export async function metadataIdOf(path: string): Promise<string | undefined> {
   const marker = await readMarker(path)
   return marker?.layout === hostLayout ? marker.metadataId : undefined
 }
 
-/** Marks the directory of a server whose metadata is in PostgreSQL under this id. `movedTo`: it was moved there from here, to this database. */
+/** Marks the directory as one of a server whose metadata is in PostgreSQL under this id. `movedTo`: the database, if the metadata was moved there from here. */
 export function markMetadata(path: string, metadataId: string, movedTo?: string): Promise<void> {
   return writeMarker(path, { layout: hostLayout, metadata: 'postgres', metadataId, movedTo })
 }
 
-/** The metadata is in the directory again. */
+/** Marks the directory as one that has its own metadata again. */
 export function markOwnMetadata(path: string): Promise<void> {
   return writeMarker(path, { layout: ownLayout })
 }

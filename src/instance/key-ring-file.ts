@@ -119,7 +119,7 @@ async function knownRing(kv: Kv, source: RingSource, names: readonly string[]) {
   return { ring, known: after, unchanged, missing: names.filter((name) => ring.newest(name) === undefined) }
 }
 
-/** `unchanged` holds until the list is written again. */
+/** `unchanged` no longer holds when the list is written again. */
 async function readRemembered(kv: Kv): Promise<{ keys: readonly KeyId[]; unchanged: Check }> {
   const { key } = knownKeysRecord
   const found = await readRecord(kv, knownKeysRecord)
@@ -242,14 +242,14 @@ export async function saveKeyRing(
   )
 }
 
-/** Removes keys that were made in vain, so that they are never taken for the ones that encrypt. */
+/** Undoes a change of the file, so that the keys that were made are never taken for the ones that encrypt. */
 async function restoreRing(file: string | undefined, before: KeyRing | undefined): Promise<void> {
   if (file === undefined) return
   if (before === undefined) await rm(file, { force: true })
   else await writeRing(file, before)
 }
 
-/** The keys in the file or variable now: none, if it can't be read. */
+/** The keys that are in the file or variable now. Empty if it can't be read. */
 export function keysAt(file: string, { keyRing: given }: Pick<KeyRingSources, 'keyRing'>): readonly KeyId[] {
   try {
     return idsOf((given === undefined ? readRing(file) : parseRing(given, 'HOLDFAST_KEY_RING'))?.keys ?? [])
@@ -258,7 +258,7 @@ export function keysAt(file: string, { keyRing: given }: Pick<KeyRingSources, 'k
   }
 }
 
-/** Whether the metadata lists any keys: a start has made or taken over a ring. */
+/** Whether the metadata lists any keys. It does once a start has made a ring, or taken one over. */
 export async function remembersKeys(kv: Kv): Promise<boolean> {
   return (await rememberedKeys(kv)).length > 0
 }
@@ -292,7 +292,7 @@ export async function mergeKeyRing(file: string, text: string): Promise<void> {
   await addToRing(file, parseRing(text, 'the backup'))
 }
 
-/** The same for keys that the metadata is not to list yet. */
+/** Adds keys that the metadata must not list yet. */
 export async function addToRing(file: string, other: KeyRing): Promise<void> {
   const kept = readRing(file)?.keys ?? []
   const ring = keyRing([...other.keys, ...kept.filter(({ name, id }) => other.find(name, id) === undefined)])

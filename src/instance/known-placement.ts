@@ -47,7 +47,7 @@ export interface KnownLocation {
 export interface KnownPlacement {
   stores: Record<string, { storeId: string }>
   locations: Record<string, KnownLocation>
-  /** Absent: no server with a default location of its own has started, so it is the one in the data directory. */
+  /** Absent: it is the location in the data directory, because no server that has another one has started. */
   defaultLocation?: string | undefined
   /** Names of earlier default locations, the latest first. */
   formerDefaults?: readonly string[] | undefined
@@ -105,7 +105,7 @@ export function nextLocations(
   )
 }
 
-/** Whether the metadata knows exactly these stores and locations. */
+/** Whether the metadata has exactly these stores and locations. */
 export function knowsPlacement(known: KnownPlacement, { stores, locations }: Placement): boolean {
   const next = nextLocations(known.locations, locations)
   const names = stores.map(({ name }) => name).sort()
@@ -129,7 +129,7 @@ export function withDefault(known: KnownPlacement, name: string): KnownPlacement
   return { ...rest, defaultLocation: name, formerDefaults: earlier }
 }
 
-/** Whether this was the definition of the location before the present one. */
+/** Whether the location had this definition before the present one. */
 export function isFormer({ former = [] }: KnownLocation, policy: LocationPolicy): boolean {
   return former.includes(fingerprintOf(policy))
 }

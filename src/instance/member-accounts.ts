@@ -55,13 +55,13 @@ export async function announceAccounts(
       .filter(({ id }) => alive.has(id))
       .map(({ id, entry }) => recordOf(id).open(entry.value))
       .filter((other) => other.key === value.key && other.print !== value.print)
-      // What ran at the same address before, this process has replaced. Without a fixed port, an address says nothing.
+      // A member at the same address has been replaced by this process. An address without a fixed port tells nothing.
       .filter((other) => other.host !== host || other.address !== address || address.endsWith(':0'))
       .map((other) => `${other.host} (${other.address})`)
   )
 }
 
-/** A warning for the operator. `others`: what `announceAccounts` found. */
+/** The warning for the operator. `others`: as `announceAccounts` returns them. */
 export function differingAccounts(others: readonly string[]): string {
   return `the accounts of this configuration differ from those of ${others.join(', ')}: a client's key may work at one server and not at another. Give all servers the same accounts, or make them with holdfast accounts`
 }

@@ -13,9 +13,9 @@ import type { Mark } from './unfinished-metadata.ts'
 
 export interface SideState {
   mark: Mark | undefined
-  /** The id of its metadata, then those of its predecessors. Empty: it has none. */
+  /** The id of its metadata, then the ids that the metadata had before. Empty: there is no metadata. */
   ids: readonly string[]
-  /** It holds nothing that would be replaced. */
+  /** Whether it holds nothing that a copy would replace. */
   isEmpty: boolean
 }
 
@@ -67,14 +67,14 @@ function whyNotFilled({ source, target }: MoveStates): MoveRefusal | undefined {
   if (move.side === 'source' && move.isOver !== true) {
     return refuse('target', `is being moved to ${move.other}. Go on with that move, or give it up with --cancel, first`)
   }
-  // A part of a move that was given up, or what was left behind by a move from there. The copy replaces it.
+  // This is part of a move that was given up, or what a move from there left behind. The copy replaces it.
   if (source.ids.includes(move.metadataId)) return undefined
   return refuse('target', 'holds a part of other metadata, or what other metadata left there: name one that is empty')
 }
 
 /**
- * What to do to give a move up. `release`: remove the source's mark. `empty`: empty the target, which holds a part. The source comes first, because the
- * target may be out of reach for good.
+ * How to give up a move. `release`: remove the mark of the source. `empty`: empty the target, which holds a part. The source comes first, because the
+ * target may never answer again.
  */
 export function cancelStep({ source, target }: MoveStates): { release: boolean; empty: boolean } | MoveRefusal {
   const move = source.mark?.move

@@ -8,7 +8,7 @@ export interface LocalStore {
   storeId: string
 }
 
-/** `local`: its objects stay there, so that it becomes a store like others, and the only one of the location `default`. */
+/** `local`: the data directory's store if objects stay in it. It becomes a store like others, and the only one of the location `default`. */
 export function placementInDatabase(known: KnownPlacement, local: LocalStore | undefined): KnownPlacement {
   const { defaultLocation, ...rest } = known
   const named = defaultLocation === undefined || defaultLocation === ownLocation ? rest : { ...rest, defaultLocation }
@@ -22,7 +22,7 @@ export function placementInDatabase(known: KnownPlacement, local: LocalStore | u
   }
 }
 
-/** The id of the data directory's store, if objects stayed there. */
+/** The id of the data directory's store. `undefined`: no objects stayed in it. */
 export function localStoreIn({ stores, locations }: KnownPlacement): string | undefined {
   const name = locations[ownLocation]?.policy.stores[0]
   return name === undefined ? undefined : stores[name]?.storeId

@@ -1,4 +1,4 @@
-/** Lets one member at a time settle what the first start on shared metadata makes: keys and stores. Two at once would each make their own. */
+/** Lets only one member at a time make what a first start on shared metadata makes: keys and stores. Two at once would each make their own. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Key, Kv } from '../kv/kv.ts'
@@ -14,7 +14,7 @@ export interface SettlingMember {
   isGone(member: string): Promise<boolean>
 }
 
-/** Waits for the member that settles now, unless that is gone. Rejects with what `settle` and the engine reject with. */
+/** Waits while another living member is at it. Rejects with what `settle` and the engine reject with. */
 export async function settlingAlone<T>(member: SettlingMember, settle: () => Promise<T>): Promise<T> {
   const { id, kv } = member
   const { key } = record
@@ -29,7 +29,7 @@ export async function settlingAlone<T>(member: SettlingMember, settle: () => Pro
     return await settle()
   } finally {
     const own = await readRecord(kv, record).catch(() => undefined)
-    // If it can't be removed, the others wait until this member is gone.
+    // If the mark can't be removed, the others wait until this member is gone.
     if (own?.value.member === id) {
       await kv.commit({ checks: [{ key, version: own.version }], deletes: [key] }).catch(() => {})
     }

@@ -13,15 +13,15 @@ const keyId = z.object({ name: z.string(), id: z.string() })
 export type OfferedKey = z.infer<typeof keyId>
 
 const offer = z.object({
-  /** For people: the member's host, and where its clients reach it. */
+  /** The member's host, and the address where clients reach it, for people. */
   host: z.string(),
   address: z.string(),
   /** By name. `place`: its path or bucket, for people. `out`: why it could not be opened. */
   stores: z.record(z.string(), z.object({ place: z.string(), out: z.string().optional() })),
   locations: z.record(z.string(), policySchema),
-  /** Absent: its configuration names none. */
+  /** Absent: its configuration has no default location. */
   defaultLocation: z.string().optional(),
-  /** The keys in its ring's file or variable now. Absent: an older version, which did not tell. */
+  /** The keys that are in its ring's file or variable now. Absent: the member's version is too old to tell. */
   keys: z.array(keyId).readonly().optional(),
 })
 export type PlacementOffer = z.infer<typeof offer>
@@ -36,14 +36,14 @@ export const placementOffers: KeyRange = rangeOf('s', kind)
 const offerOf = (member: string): SystemRecord<PlacementOffer> => systemRecord([kind, member], offer)
 const idOf = ({ key }: Entry): string => unpackKey(key, ['string', 'string', 'string'])[2]
 
-/** Written with every offer: a proposal that checks its version was judged by all offers. */
+/** Written with every offer. So a proposal whose commit checks its version was judged by all offers. */
 const changes = systemRecord('placement-offers', z.object({}))
 export const offersKey: Key = changes.key
 
 /** The most members that have records of their own. */
 export const membersMax = 10_000
 
-/** Everything that a proposal is judged by, as it was at one moment. */
+/** All that a proposal is judged by, read at one moment. */
 export interface Offers {
   known: KnownPlacement
   version: Version | undefined

@@ -18,28 +18,28 @@ import { definitionText } from './placement-text.ts'
 export interface ProposalFacts {
   known: KnownPlacement
   configured: {
-    /** Names. */
+    /** By name. */
     stores: readonly string[]
     locations: readonly LocationSettings[]
-    /** Absent: it names none. */
+    /** Absent: the configuration has none. */
     defaultLocation: string | undefined
   }
-  /** The offers of the other living members. */
+  /** The offers of all other living members. */
   others: readonly MemberOffer[]
   /** The buckets in known locations that the configuration lacks, by location. */
   buckets: ReadonlyMap<string, readonly string[]>
-  /** Known stores that the configuration lacks and that hold data, with an example of it. */
+  /** Known stores that hold data and that the configuration lacks, each with an example of the data. */
   holding: ReadonlyMap<string, string>
 }
 
 export interface Proposal {
   /** The placement from now on. The stores of `made` are missing from it. */
   next: KnownPlacement
-  /** Names of configured stores that the metadata does not know. */
+  /** Configured stores that the metadata does not know yet, by name. */
   made: readonly string[]
-  /** Where the configuration says something else than `next`, and why. */
+  /** Where the configuration differs from `next`, and why. */
   notices: readonly string[]
-  /** Changes that some member can't serve, and who. */
+  /** Changes that some member can't serve yet, with the member's name. */
   waiting: readonly string[]
   /** Why this process can't serve. */
   refusals: readonly string[]
@@ -63,7 +63,7 @@ interface Said {
 
 type Locations = KnownPlacement['locations']
 
-/** Names a member. */
+/** How messages name a member. */
 const called = ({ host, address }: MemberOffer): string => `${host} (${address})`
 const listed = (members: readonly MemberOffer[]): string => members.map(called).join(', ')
 

@@ -5,7 +5,7 @@ import { DataDirectoryRefused } from './data-directory.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 const moveSchema = z.object({
-  /** Names the move. The same on both sides. */
+  /** Identifies the move. Both sides have the same. */
   id: z.string(),
   side: z.enum(['source', 'target']),
   /** On the source: the target has everything, and the source is never served again. */
@@ -25,7 +25,7 @@ const markSchema = z.object({
   command: z.string(),
   /** The member that fills shared metadata. */
   member: z.string().optional(),
-  /** Of shared metadata: nobody else used it and it was empty, so what it holds now is a part of what the command wrote, and may be removed. */
+  /** For shared metadata: it was empty and nobody else used it. So what it holds now was written by the command, and may be removed. */
   begun: z.boolean().optional(),
   /** Absent: a command fills it. */
   move: moveSchema.optional(),
@@ -49,7 +49,7 @@ export async function markFinished(kv: Kv): Promise<void> {
   await kv.commit({ deletes: [record.key] })
 }
 
-/** Replaces the mark that was read by another, or by none. Resolves with false when the mark has changed meanwhile. */
+/** Replaces the mark that was read, or its absence. Resolves with false when the mark has changed since. */
 export function replaceMark(kv: Kv, version: Version | undefined, next: Mark | undefined): Promise<boolean> {
   const { key } = record
   return kv.commit({

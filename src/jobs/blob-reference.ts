@@ -25,6 +25,7 @@ import {
 import { partCodec, snapshotPieceCodec, versionCodec } from '../records/record-codecs.ts'
 import { ownBlob, withOwnBlob } from '../rules/versions.ts'
 import { everyEntry } from './every-entry.ts'
+import type { RangeReader } from './unhurried.ts'
 
 export interface BlobReference {
   owner: BlobOwner
@@ -99,12 +100,12 @@ export async function foundBucket(kv: Kv, name: string): Promise<FoundBucket | u
   return entry && { record: bucketCodec.decode(entry.key, entry.value), version: entry.version }
 }
 
-export async function* everyBucket(kv: Kv): AsyncGenerator<BucketRecord> {
+export async function* everyBucket(kv: RangeReader): AsyncGenerator<BucketRecord> {
   for await (const { key, value } of everyEntry(kv, rangeOf('b'))) yield bucketCodec.decode(key, value)
 }
 
 /** Every blob that a record references: of current versions, older ones, parts, and metadata snapshots. */
-export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
+export async function* everyReference(kv: RangeReader): AsyncGenerator<BlobReference> {
   for await (const { name } of everyBucket(kv)) {
     const objects = new ObjectKeys(name)
     for await (const entry of everyEntry(kv, objects.startingWith(''))) {

@@ -4,22 +4,23 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Backend } from '../commits/backend.ts'
-import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import type { KeyRange } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { type BucketRecord, bucketCodec } from '../records/bucket-record.ts'
 import { buckets, historyOfBucket, ObjectKeys } from '../records/keyspace.ts'
 import { versionCodec } from '../records/record-codecs.ts'
 import { RecordDamaged } from '../records/record-format.ts'
 import { everyEntry } from './every-entry.ts'
+import { unhurried } from './unhurried.ts'
 
-/** Of one bucket, as counted at one time. */
+/** The content of one bucket, counted at some time. */
 export interface BucketUsage {
-  /** Current objects, without noncurrent versions. */
+  /** The number of current objects. */
   objects: number
-  /** All versions but delete markers. */
+  /** The number of versions, without delete markers. */
   versions: number
   deleteMarkers: number
-  /** Of all versions. Parts of open uploads are not counted. */
+  /** Bytes of all versions. Parts of open uploads do not count. */
   bytes: number
   currentBytes: number
   measuredMs: number
@@ -36,11 +37,9 @@ interface Counted {
   usage: BucketUsage
 }
 
-const pageEntries = 500
-
 export class BucketUsages {
   readonly #backend: Pick<Backend, 'kv' | 'clock'>
-  /** By name. A bucket that was removed and made again has another id. */
+  /** By name. A bucket that was removed and made again has another id, so its count is not confused with the old one. */
   #counted = new Map<string, Counted>()
   #counting: Promise<void> | undefined
   readonly #stopping = new AbortController()
@@ -119,27 +118,16 @@ export class BucketUsages {
     return { ...found, measuredMs: this.#backend.clock.now() }
   }
 
-  /** `see`: gets a version's size; `undefined` for a delete marker. Leaves most of the time to other work. */
-  async #walk({ start, end }: KeyRange, see: (size: number | undefined) => void): Promise<void> {
-    const { kv } = this.#backend
-    let from = start
-    for (;;) {
-      const beganMs = performance.now()
-      const page = await kv.range({ start: from, end, limit: pageEntries })
-      for (const { key, value } of page) {
-        try {
-          const record = versionCodec.decodeListed(key, value)
-          see(record.kind === 'marker' ? undefined : record.size)
-        } catch (error) {
-          // A scrub reports damaged records.
-          if (!(error instanceof RecordDamaged)) throw error
-        }
+  /** `see`: gets a version's size; `undefined` for a delete marker. */
+  async #walk(range: KeyRange, see: (size: number | undefined) => void): Promise<void> {
+    for await (const { key, value } of everyEntry(unhurried(this.#backend.kv, this.#stopping.signal), range)) {
+      try {
+        const record = versionCodec.decodeListed(key, value)
+        see(record.kind === 'marker' ? undefined : record.size)
+      } catch (error) {
+        // A scrub reports damaged records.
+        if (!(error instanceof RecordDamaged)) throw error
       }
-      const last = page.at(-1)
-      if (last === undefined || page.length < pageEntries) return
-      from = keyAfter(last.key)
-      const idleMs = ((performance.now() - beganMs) * limits.usageIdleShare) / (1 - limits.usageIdleShare)
-      await delay(idleMs, undefined, { signal: this.#stopping.signal })
     }
   }
 }

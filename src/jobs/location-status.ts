@@ -13,6 +13,7 @@ import { allTasks, type FoundTask, isEnded, type TaskRecord } from './tasks.ts'
 
 export interface StoreStatus extends StoreNow {
   name: string
+  storeId: string
   domain: string
 }
 
@@ -40,6 +41,7 @@ export async function locationStatuses(backend: Backend): Promise<LocationStatus
       const stores = await Promise.all(
         location.stores.map(async (placed) => ({
           name: placed.name,
+          storeId: placed.store.storeId,
           domain: placed.domain,
           ...(await storeNow(placed)),
         })),

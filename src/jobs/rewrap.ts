@@ -26,11 +26,11 @@ const batchEntries = 100
 export interface RewrapReport {
   /** Encrypted objects, versions and open uploads that the walk saw. It does not count those encrypted with customers' keys. */
   encrypted: number
-  /** Of them, those whose key an older key of the ring had wrapped. */
+  /** How many of them an older key of the ring had wrapped. */
   rewrapped: number
   /** Secrets of access keys. */
   secrets: number
-  /** Of them, those that an older key of the ring had sealed. */
+  /** How many of them an older key of the ring had sealed. */
   resealed: number
 }
 
@@ -97,8 +97,8 @@ function changeUpload(backend: Wrapping): Change {
     const record = uploadCodec.decode(key, value)
     if (record.state !== 'open' || !isByRing(record.encryption)) return undefined
     const { encryption } = record
-    const place = { uploadId: uploadIdOf(key) }
-    const renewed = rewrapped(backend, encryption, { bucketId: record.bucketId, key: record.key, place })
+    const owner = { uploadId: uploadIdOf(key) }
+    const renewed = rewrapped(backend, encryption, { bucketId: record.bucketId, key: record.key, owner })
     return { changed: renewed && uploadCodec.encode(key, { ...record, encryption: renewed }) }
   }
 }

@@ -25,7 +25,7 @@ export interface ScrubSettings {
 /** What a scrub counts, in blobs. */
 export interface ScrubCounts {
   checked: number
-  /** Of these, pieces of metadata snapshots. */
+  /** How many of them are pieces of metadata snapshots. */
   snapshotPieces: number
   /** Blobs with a damaged or missing shard. */
   damaged: number

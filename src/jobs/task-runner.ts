@@ -59,7 +59,7 @@ export interface TaskRunnerOptions {
   backend: Backend
   kinds: readonly TaskKind[]
   onError(error: unknown): void
-  /** Whether a task goes on where it was after this error, as soon as it can. Absent: never. */
+  /** Whether a task can continue where it was after this error. Absent: it never can. */
   isPassing?(error: unknown): boolean
   /** Tells the operator in one line. */
   warn?(message: string): void
@@ -197,7 +197,7 @@ class Running implements RunningTask {
     } catch (error) {
       if (this.#stopping.aborted) await this.#save({})
       if (this.signal.aborted) return
-      // The next look finds the task running, as a process leaves it that died.
+      // The record still says that the task is running, as if this process had died. The next look continues it.
       if (this.#isPassing(error)) return
       onError(error)
       await this.#save({ state: 'failed', reason: reasonOf(error), endedMs: clock.now() })

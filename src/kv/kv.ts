@@ -146,11 +146,11 @@ export interface View<T> {
   found: T[][]
 }
 
-/** At this moment, of this process. */
+/** The connections of this process, at this moment. */
 export interface KvConnections {
   open: number
   idle: number
-  /** Calls that wait for a connection. */
+  /** How many calls wait for a connection. */
   waiting: number
   most: number
 }

@@ -206,7 +206,7 @@ class LmdbKv implements Kv {
   }
 
   close(): Promise<void> {
-    this.#refusal ??= new Error('the metadata store is closed')
+    this.#refusal ??= new Error('the metadata engine is closed')
     this.#closing ??= (async () => {
       await this.#writing
       await this.#room.close()
@@ -317,7 +317,7 @@ class LmdbKv implements Kv {
   }
 
   async #fail(thrown: unknown, batch: readonly WaitingCommit[]): Promise<void> {
-    const failure = new Error('the metadata store failed to commit', { cause: await engineError(thrown) })
+    const failure = new Error('the metadata engine failed to commit', { cause: await engineError(thrown) })
     this.#refusal = failure
     this.#rejectAll(failure, batch)
     this.#onFatal(failure)

@@ -87,7 +87,7 @@ class MemoryKv implements Kv {
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new Error('the metadata store is closed')
+    if (this.#closed) throw new Error('the metadata engine is closed')
   }
 
   #lookUp(keys: readonly Key[]): (Entry | undefined)[] {

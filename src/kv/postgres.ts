@@ -20,12 +20,12 @@ export interface PostgresOptions {
   isWhole?(key: Key, value: Buffer): boolean
   /** Called with one line about what an operator should change. */
   warn?(message: string): void
-  /** Called once, when nobody can tell any more what became of a commit. Every call rejects from then on, and the process must end. */
+  /** Called once, when the outcome of a commit can never be known. All calls reject from then on, and the process must end. */
   onFatal?(error: Error): void
 }
 
 const defaultConnections = 10
-/** Some commit, some read, and one is for a snapshot. */
+/** Enough for commits, reads, and one snapshot at the same time. */
 const connectionsMin = 4
 const writersMax = 4
 
@@ -130,7 +130,7 @@ class PostgresKv implements Kv {
   }
 
   #assertOpen(): void {
-    if (this.#closing !== undefined) throw new Error('the metadata store is closed')
+    if (this.#closing !== undefined) throw new Error('the metadata engine is closed')
     if (this.#failure !== undefined) throw this.#failure
   }
 }

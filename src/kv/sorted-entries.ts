@@ -4,7 +4,7 @@ import type { Entry, Key } from './kv.ts'
 const chunkEntriesMax = 512
 
 /** A position between entries: before the entry at `index` of a chunk, or at the chunk's end. */
-interface Place {
+interface Position {
   chunk: number
   index: number
 }
@@ -14,14 +14,14 @@ export class SortedEntries {
   readonly #chunks: Entry[][] = [[]]
 
   get(key: Key): Entry | undefined {
-    const { chunk, index } = this.#placeOf(key)
+    const { chunk, index } = this.#positionOf(key)
     const found = this.#chunks[chunk]?.[index]
     return found?.key.equals(key) ? found : undefined
   }
 
   /** Replaces the entry with the same key. */
   put(entry: Entry): void {
-    const { chunk, index } = this.#placeOf(entry.key)
+    const { chunk, index } = this.#positionOf(entry.key)
     const entries = this.#chunkAt(chunk)
     const replaced = entries[index]?.key.equals(entry.key) ? 1 : 0
     entries.splice(index, replaced, entry)
@@ -29,7 +29,7 @@ export class SortedEntries {
   }
 
   delete(key: Key): void {
-    const { chunk, index } = this.#placeOf(key)
+    const { chunk, index } = this.#positionOf(key)
     const entries = this.#chunkAt(chunk)
     if (!entries[index]?.key.equals(key)) return
     entries.splice(index, 1)
@@ -49,7 +49,7 @@ export class SortedEntries {
   }
 
   *#forwardFrom(start: Key): Generator<Entry> {
-    const { chunk, index } = this.#placeOf(start)
+    const { chunk, index } = this.#positionOf(start)
     const first = this.#chunkAt(chunk)
     for (let i = index; i < first.length; i++) {
       const entry = first[i]
@@ -59,7 +59,7 @@ export class SortedEntries {
   }
 
   *#backwardFrom(end: Key): Generator<Entry> {
-    const { chunk, index } = this.#placeOf(end)
+    const { chunk, index } = this.#positionOf(end)
     yield* this.#chunkAt(chunk).slice(0, index).reverse()
     for (let c = chunk - 1; c >= 0; c--) yield* this.#chunkAt(c).toReversed()
   }
@@ -71,7 +71,7 @@ export class SortedEntries {
   }
 
   /** The position before the first entry whose key is at least `key`, in the last chunk whose first key is at most `key`. */
-  #placeOf(key: Key): Place {
+  #positionOf(key: Key): Position {
     const behind = firstIndex(this.#chunks.length, (chunk) => {
       const first = this.#chunks[chunk]?.[0]
       return first !== undefined && Buffer.compare(first.key, key) > 0

@@ -9,13 +9,13 @@ interface Failures {
 }
 
 interface Attempt {
-  /** Takes back that this attempt failed, and with it as many of the same address as belong to it. */
+  /** Reports success, so that this attempt no longer counts as failed, nor `attempts - 1` others of the same address. */
   succeeded(attempts?: number): void
 }
 
-/** A server counts for itself: only its first process has an admin port. With several gateways, an attacker has the sum of their limits. */
+/** Each server counts for itself, because only its first process has an admin port. With several gateways, an attacker can try as often as all their limits allow together. */
 export class Attempts {
-  /** By what is counted, the longest unchanged first. */
+  /** By address or key. The least recently changed is first. */
   readonly #failures = new Map<string, Failures>()
   readonly #nowMs: () => number
 
@@ -25,7 +25,7 @@ export class Attempts {
   }
 
   /**
-   * Counts an attempt as failed until `succeeded` is called with it, so that many at once don't pass before the first has failed. Throws `LogInRefused`.
+   * Counts the attempt as failed until its `succeeded` is called, so that many concurrent attempts can't slip through. Throws `LogInRefused`.
    */
   begin({ address, accessKeyId }: { address: string; accessKeyId?: string }): Attempt {
     const counted: [string, number][] = [[`address ${address}`, limits.logInsFailedOfAddressMax]]

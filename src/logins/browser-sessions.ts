@@ -20,8 +20,10 @@ const schema = z.object({
   /** Everything about the session, sealed: see `auth/session-token.ts`. */
   token: z.string(),
   accessKeyId: z.string(),
+  /** A digest of whose session it is. Absent: an older version began it. */
+  holder: z.string().optional(),
   beganMs: z.number(),
-  /** When a request last came, to within `sessionSeenEveryMs`. */
+  /** When the last request came, accurate to `sessionSeenEveryMs`. */
   seenMs: z.number(),
   expiresMs: z.number(),
 })
@@ -31,12 +33,12 @@ const records: KeyRange = rangeOf('s', 'browser-session')
 const recordOf = (id: string) => systemRecord(['browser-session', id], schema)
 
 export interface BrowserSession {
-  /** Names the session in logs. It does not open it. */
+  /** Identifies the session in logs. It does not open the session. */
   id: string
   principal: Principal
-  /** What pages of this origin send with each request that may change something. */
+  /** Pages of this origin send it with each request that may change something. */
   csrfToken: string
-  /** When it ends at the latest. */
+  /** When it ends, even if it is used. */
   expiresMs: number
 }
 
@@ -45,7 +47,7 @@ export interface NewBrowserSession {
   holder: SessionHolder
   kind: 'session-token' | 'web-identity'
   claims?: NewSession['claims']
-  /** When the holder itself ends. */
+  /** When the session must end because what it began with ends. */
   untilMs: number
 }
 
@@ -62,12 +64,13 @@ export class BrowserSessions {
   async begin({ untilMs, ...session }: NewBrowserSession): Promise<{ cookie: string; session: BrowserSession }> {
     const { clock } = this.#sts
     const beganMs = clock.now()
-    await this.#sweep(beganMs)
+    const holder = holderDigest(session)
+    await this.#sweep(holder, beganMs)
     const expiresMs = Math.min(beganMs + limits.browserSessionMs, untilMs)
     const { sessionToken: token, accessKeyId } = await issueKeys({ ...session, expiresMs }, this.#sts)
     const cookie = clock.random(32).toString('base64url')
     const record = recordOf(idOf(cookie))
-    const value: SessionRecord = { token, accessKeyId, beganMs, seenMs: beganMs, expiresMs }
+    const value: SessionRecord = { token, accessKeyId, holder, beganMs, seenMs: beganMs, expiresMs }
     await this.#kv.commit({ puts: [{ key: record.key, value: record.seal(value) }] })
     return { cookie, session: this.#opened(cookie, value) }
   }
@@ -122,12 +125,21 @@ export class BrowserSessions {
     }
   }
 
-  /** Removes the records of sessions that are over. Every log-in looks, so that they never pile up. */
-  async #sweep(nowMs: number): Promise<void> {
+  /**
+   * Makes room for one more session. Removes the records of those that are over: every log-in looks, so that they never pile up. Ends the oldest ones of a holder that
+   * has its share, so that nobody can keep others from logging in.
+   */
+  async #sweep(holder: string, nowMs: number): Promise<void> {
     const found = await this.#kv.range({ ...records, limit: limits.browserSessionsMax })
-    const over = found.filter((entry) => isOver(recordIn(entry), nowMs))
-    if (over.length > 0) await this.#kv.commit({ deletes: over.map(({ key }) => key) })
-    if (found.length - over.length < limits.browserSessionsMax) return
+    const sessions = found.map((entry) => ({ key: entry.key, value: recordIn(entry) }))
+    const over = sessions.filter(({ value }) => isOver(value, nowMs))
+    const own = sessions
+      .filter(({ value }) => value.holder === holder && !isOver(value, nowMs))
+      .toSorted((a, b) => a.value.beganMs - b.value.beganMs)
+    const surplus = own.slice(0, Math.max(0, own.length + 1 - limits.browserSessionsOfHolderMax))
+    const ended = [...over, ...surplus]
+    if (ended.length > 0) await this.#kv.commit({ deletes: ended.map(({ key }) => key) })
+    if (found.length - ended.length < limits.browserSessionsMax) return
     throw new LogInRefused('TooManyLogIns', 'There are too many sessions. Try again later.', { retryAfterSeconds: 60 })
   }
 }
@@ -142,7 +154,15 @@ function isOver({ expiresMs, seenMs }: Pick<SessionRecord, 'expiresMs' | 'seenMs
   return nowMs >= expiresMs || nowMs - seenMs >= limits.browserSessionIdleMs
 }
 
-const digest = (purpose: string, cookie: string): string => hash('sha256', `holdfast ${purpose}\n${cookie}`)
+const digest = (purpose: string, text: string): string => hash('sha256', `holdfast ${purpose}\n${text}`)
+
+const holderDigest = ({ accountId, holder }: Pick<NewBrowserSession, 'accountId' | 'holder'>): string =>
+  digest(
+    'holder of browser sessions',
+    JSON.stringify(
+      holder.kind === 'key' ? [accountId, holder.accessKeyId] : [accountId, holder.issuer, holder.subject],
+    ),
+  )
 
 const idOf = (cookie: string): string => digest('browser session', cookie)
 const csrfTokenOf = (cookie: string): string => digest('csrf token', cookie)

@@ -10,7 +10,7 @@ const nameOf = (kind: CookieKind, secure: boolean): string =>
   `${secure ? '__Host-' : ''}${kind === 'session' ? sessionName : pendingName}`
 
 /**
- * `pending` is sent back on the way from an issuer of another site, so it can't be strict. It opens nothing by itself. An empty value removes the cookie.
+ * `pending` must come back with a redirect from an issuer's site, so it can't be strict. It opens nothing by itself. An empty value removes the cookie.
  */
 export function setCookie(
   kind: CookieKind,

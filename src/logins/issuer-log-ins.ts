@@ -1,4 +1,4 @@
-/** Log-ins at an OpenID Connect issuer: the code flow with PKCE. The server remembers nothing meanwhile; the browser keeps a sealed note. */
+/** Log-ins at an OpenID Connect issuer by the code flow with PKCE. The server keeps no state meanwhile: the browser carries a sealed note. */
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -40,7 +40,7 @@ export class IssuerLogIns {
     this.#sts = sts
   }
 
-  /** `url`: where the browser goes. `pending`: a note that it must bring back. Throws `LogInRefused`. */
+  /** `url`: where to send the browser. `pending`: the note that it must bring back. Throws `LogInRefused`. */
   async begin(name: string, redirectUri: string): Promise<{ url: string; pending: string }> {
     const provider = this.#provider(name)
     const configuration = await this.#configuration(provider)
@@ -61,7 +61,7 @@ export class IssuerLogIns {
     return { url: url.href, pending: sealText(JSON.stringify(pending), label, keys, (bytes) => clock.random(bytes)) }
   }
 
-  /** `rawQuery`: what the issuer added to the address. Throws `LogInRefused`. */
+  /** `rawQuery`: the query that the issuer added to the redirect. Throws `LogInRefused`. */
   async finish(sealed: string | undefined, rawQuery: string): Promise<NewBrowserSession> {
     const pending = this.#pending(sealed)
     const provider = this.#provider(pending.provider)
@@ -117,7 +117,7 @@ export class IssuerLogIns {
     return provider
   }
 
-  /** All log-ins share one discovery. After a failure, the next one tries again. */
+  /** All log-ins share one discovery. If it fails, the next log-in tries again. */
   #configuration(provider: OidcProvider): Promise<Configuration> {
     const known = this.#found.get(provider.name)
     if (known !== undefined) return known
@@ -143,7 +143,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcProvider): Promi
   return configuration
 }
 
-/** A discovery document must not send the server anywhere that the configuration could not name. */
+/** A discovery document must not send the server to an address that the configuration could not name. */
 function fetchTrusted(url: string, options: RequestInit): Promise<Response> {
   if (!isTrustedAddress(url)) return Promise.reject(new Error('the issuer names an address that can not be trusted'))
   return fetch(url, { ...options, redirect: 'manual' })

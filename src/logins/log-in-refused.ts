@@ -16,7 +16,7 @@ const statuses = {
 export class LogInRefused extends Error {
   readonly code: keyof typeof statuses
   readonly retryAfterSeconds: number | undefined
-  /** For the log: why. Clients are not told. */
+  /** The reason, for the log only. Clients don't see it. */
   readonly reason: string | undefined
 
   constructor(

@@ -27,7 +27,7 @@ interface LoggedIn {
 export class LogIns {
   readonly #options: LogInsOptions
   readonly #attempts = new Attempts()
-  /** Opened for the first log-in at an issuer: most servers have none. */
+  /** Opened for the first log-in at an issuer, because most servers have no issuer. */
   #atIssuers: Promise<IssuerLogIns> | undefined
   readonly sessions: BrowserSessions
 
@@ -36,7 +36,7 @@ export class LogIns {
     this.sessions = new BrowserSessions(options.kv, options.sts)
   }
 
-  /** Names of the issuers that users can log in at. */
+  /** Names of the issuers at which users can log in. */
   get issuers(): string[] {
     return this.#options.oidc.map(({ name }) => name)
   }
@@ -64,7 +64,7 @@ export class LogIns {
 
   /** Throws `LogInRefused`. */
   async beginAtIssuer(name: string, redirectUri: string, address: string): Promise<{ url: string; pending: string }> {
-    // Counts until the log-in has succeeded, because each one makes the server ask the issuer.
+    // Counts as failed until the whole log-in has succeeded, because each attempt makes the server call the issuer.
     this.#attempts.begin({ address })
     return (await this.#issuers()).begin(name, redirectUri)
   }
@@ -74,7 +74,7 @@ export class LogIns {
     const attempt = this.#attempts.begin({ address })
     await this.#options.credentials.renewal()
     const session = await (await this.#issuers()).finish(pending, rawQuery)
-    // Its beginning was counted too.
+    // The attempt that began the log-in was counted too.
     attempt.succeeded(2)
     return this.sessions.begin(session)
   }
@@ -85,13 +85,13 @@ export class LogIns {
     return this.#atIssuers
   }
 
-  /** Who a session belongs to. Throws `LogInRefused`. */
+  /** The session that a cookie opens. Throws `LogInRefused`. */
   async find(cookie: string): Promise<BrowserSession> {
     await this.#options.credentials.renewal()
     return this.sessions.find(cookie)
   }
 
-  /** A URL by which anybody can read an object, in the name of who is logged in. It ends at the latest with the key that signs it. */
+  /** Makes a URL by which anybody can read an object in the name of the user. It expires with the signing key, or earlier. */
   async link(principal: Principal, object: PresignedObject, region: string): Promise<string> {
     const { credentials, sts } = this.#options
     const accessKeyId = this.keyOf(principal)
@@ -109,7 +109,7 @@ export class LogIns {
   }
 }
 
-/** Digests have one length, so that the comparison tells nothing about the secret's. */
+/** Compares digests, because they have the same length, so that the time tells nothing about the secret's length. */
 function sameText(a: string, b: string): boolean {
   const [one, other] = [a, b].map((text) => createHash('sha256').update(text).digest())
   return one !== undefined && other !== undefined && timingSafeEqual(one, other)

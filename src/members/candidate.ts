@@ -21,7 +21,7 @@ export interface CandidateOptions {
 export class Candidate {
   readonly #options: CandidateOptions
   #post: HeldPost | undefined
-  /** From an attempt to take the post until it is given up. */
+  /** Runs from an attempt to take the post until the post is given up. */
   #term: Promise<void> | undefined
   #waitsUntilMs = Number.NEGATIVE_INFINITY
   #isResigning = false
@@ -40,7 +40,7 @@ export class Candidate {
     this.#term = this.#serve()
       .catch((error: unknown) => {
         if (error instanceof KvUnavailable) return
-        // So that a maintenance that can't run here can start elsewhere.
+        // Meanwhile, another member can try a maintenance that can't run here.
         this.#waitsUntilMs = this.#options.time.nowMs() + this.#options.leaseMs
         this.#options.warn(`the maintenance failed: ${error instanceof Error ? error.message : String(error)}`)
       })
@@ -56,7 +56,7 @@ export class Candidate {
     try {
       const maintenance = await this.#options.start(post)
       await Promise.race([post.ended, this.#resigned])
-      // It can still save its progress, unless the post is lost.
+      // The maintenance can still save its progress, unless the post is lost.
       await maintenance.stop()
     } finally {
       this.#post = undefined
@@ -64,12 +64,12 @@ export class Candidate {
     }
   }
 
-  /** `undefined`: another member holds it, or was first to take it. */
+  /** `undefined`: another member holds the post, or took it first. */
   async #take(): Promise<HeldPost | undefined> {
     const { kv, lease } = this.#options
     const found = await readRecord(kv, postRecord)
     const holder = found?.value.member ?? null
-    // A record that names this process is left from an attempt whose end it did not learn.
+    // If the record names this process, it made an earlier attempt whose outcome it never learned.
     if (holder !== null && holder !== lease.member && (await isMember(kv, holder))) return undefined
     const { key } = postRecord
     const number = (found?.value.number ?? 0) + 1
@@ -90,7 +90,7 @@ export class Candidate {
     await this.#term
   }
 
-  /** Another member has declared this one gone. */
+  /** Call it when another member has declared this one gone. */
   abandon(): void {
     this.#isResigning = true
     this.#post?.lose()
@@ -108,7 +108,7 @@ class HeldPost implements Post {
   readonly #options: CandidateOptions
   #isOver = false
   #end: () => void = () => {}
-  /** Resolves when the post is lost. */
+  /** Resolves when this process has lost the post. */
   readonly ended = new Promise<void>((resolve) => {
     this.#end = resolve
   })

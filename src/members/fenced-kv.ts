@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Check, Commit, Integrity, Kv } from '../kv/kv.ts'
 
 export interface Guard {
-  /** What every commit checks in addition. */
+  /** Checks that are added to every commit. */
   readonly checks: readonly Check[]
   /** Throws when this process may not write now. */
   assertMayWrite(): void
@@ -29,7 +29,7 @@ export class FencedKv implements Kv {
     try {
       this.#guard.assertMayWrite()
     } catch (error) {
-      // A caller that tries again at once would otherwise keep the process from everything else, and so from renewing its lease.
+      // Otherwise, a caller that retries at once would keep the process busy, so that it could not renew its lease.
       await nextTurn()
       throw error
     }

@@ -27,7 +27,7 @@ export interface JoinOptions {
   time?: LeaseTime
 }
 
-/** Looks, in one lease. What has failed is tried again at the next one. */
+/** How often it looks during one lease. What failed is tried again at the next look. */
 const looksPerLease = 12
 
 /** `kv` must stay open until `leave` has resolved. Rejects with `KvUnavailable`. */
@@ -49,7 +49,7 @@ export async function joinMembers(
   const fence = fenceOf(id)
   const sinceMs = await kv.now()
   const firstLease = leaseOf(id)
-  // Both at once: a fence without a lease would stay for ever, if the process ended now.
+  // In one commit: if the process ended now, a fence without a lease would stay for ever.
   await kv.commit({
     puts: [
       { key: fence.key, value: fence.seal({ kind, host, pid, address, sinceMs }) },
@@ -86,11 +86,11 @@ class Member implements Membership {
   readonly #stopLooking: () => void
   readonly #candidates = new Set<Candidate>()
   #renewing: Promise<void> | undefined
-  /** Since the last failure, or since the lease ran out, every renewal has succeeded. */
+  /** Every renewal since the last failure, or since the lease ran out, has succeeded. */
   #isUnbroken = false
   #hasWarnedOfClock = false
   #leaving: Promise<void> | undefined
-  /** From the first step of stopping. */
+  /** Present once stopping has begun. */
   #patience: ReturnType<LeaseTime['sleep']> | undefined
   #hasEnded = false
 

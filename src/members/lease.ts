@@ -15,7 +15,7 @@ export interface LeaseOptions {
   time: LeaseTime
 }
 
-/** Another member has declared this one gone. Nothing that this process wants to write is written any more; clients can ask another server. */
+/** Another member has declared this one gone. This process can't write any more; clients can retry at another server. */
 export class MemberGone extends S3Error {
   constructor() {
     super('ServiceUnavailable', {
@@ -49,7 +49,7 @@ export class Lease {
     return this.#fence
   }
 
-  /** Whether no other member can have declared this one gone, as far as this process can tell by itself. */
+  /** Whether no other member can have declared this one gone yet, as far as this process can tell. */
   get isHeld(): boolean {
     const { time, leaseMs } = this.#options
     return this.#state === 'member' && time.nowMs() - this.#renewedMs < leaseMs
@@ -72,7 +72,7 @@ export class Lease {
     )
   }
 
-  /** Resolves with what it learned of the database's clock. Rejects with `MemberGone` or `KvUnavailable`. */
+  /** Resolves with a measurement of the database's clock. Rejects with `MemberGone` or `KvUnavailable`. */
   async renew(): Promise<Measured> {
     const { member, leaseMs, clock, time } = this.#options
     // Before the database is asked: the lease in the metadata begins later, and so ends later.
@@ -101,7 +101,7 @@ export class Lease {
     return new MemberGone()
   }
 
-  /** Writes nothing from now on, and removes the member's records. Others remove them when the database can't be reached. */
+  /** Stops writing and removes the member's records. If the database can't be reached, other members remove them later. */
   async end(): Promise<void> {
     if (this.#state !== 'member') return
     this.#state = 'left'

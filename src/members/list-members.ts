@@ -42,7 +42,7 @@ export async function listMembers(kv: Kv): Promise<ListedMember[]> {
   return listed.sort((a, b) => a.sinceMs - b.sinceMs)
 }
 
-/** Whether it serves clients. A command ends by itself. */
+/** Whether it serves clients. A command does not. */
 export function isServer({ kind }: Pick<ListedMember, 'kind'>): boolean {
   return kind !== 'command'
 }

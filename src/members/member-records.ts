@@ -1,4 +1,4 @@
-/** The records of members in the metadata: of each its fence and its lease, and one that names the maintainer (ADR 0043). */
+/** The records of members in the metadata: each member has a fence and a lease, and one record names the maintainer (ADR 0043). */
 import { z } from 'zod'
 import { readRecord, systemRecord } from '../instance/sealed-record.ts'
 import type { Entry, Key, Kv } from '../kv/kv.ts'
@@ -21,7 +21,7 @@ const leaseSchema = z.object({
   leaseMs: z.number(),
   /** By how much the clock of the member's host is ahead of the database's. */
   clockAheadMs: z.number(),
-  /** Makes each renewal differ from the one before, whatever the clocks do. */
+  /** Makes each renewal differ from the one before, even if the clocks stand still. */
   renewals: z.number(),
 })
 export type LeaseRecord = z.infer<typeof leaseSchema>
@@ -43,9 +43,9 @@ export async function vacatePost(kv: Kv): Promise<void> {
   await kv.commit({ puts: [{ key: postRecord.key, value }] })
 }
 
-/** Below one element, so that one range reads all members. */
+/** All members in one range, so that one read finds them all. */
 export const members: KeyRange = rangeOf('s', 'member')
-/** More than there ever are, so that one read suffices. */
+/** More than there ever are, so one read is enough. */
 export const membersMax = 5_000
 
 export const fenceOf = (member: MemberId) => systemRecord(['member', member, 'fence'], fenceSchema)
@@ -56,7 +56,7 @@ export interface FoundMember {
   lease?: Entry
 }
 
-/** Entries of `members`, by member. */
+/** Groups the entries of `members` by member. */
 export function byMember(entries: readonly Entry[]): Map<MemberId, FoundMember> {
   const found = new Map<MemberId, FoundMember>()
   for (const entry of entries) {

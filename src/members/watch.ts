@@ -8,7 +8,7 @@ export class Watch {
   readonly #kv: Kv
   readonly #self: MemberId
   readonly #time: LeaseTime
-  /** Leases as they were last seen, and since when. */
+  /** Each lease as it was last seen, and since when it has not changed. */
   #seen = new Map<MemberId, { lease: Entry; sinceMs: number }>()
 
   constructor(kv: Kv, self: MemberId, time: LeaseTime) {
@@ -17,7 +17,7 @@ export class Watch {
     this.#time = time
   }
 
-  /** Forgets for how long leases have been unchanged: their members may have been as unable to renew them as this one was. */
+  /** Forgets how long leases have been unchanged, because their members may have been as unable to renew them as this one was. */
   startAgain(): void {
     this.#seen.clear()
   }

@@ -16,7 +16,7 @@ import type { ProcessLoad } from './process-load.ts'
 import type { ServerState } from './state.ts'
 
 export interface Measured {
-  /** Over all processes. */
+  /** The sum over all processes. */
   traffic: TrafficSnapshot
   loads: readonly ProcessLoad[]
   state: ServerState
@@ -30,7 +30,7 @@ export interface Exposition {
 /** `accept`: the header of the scrape, which decides between the formats of OpenMetrics and Prometheus. */
 export async function expose(measured: Measured, accept: string | undefined): Promise<Exposition> {
   const isOpen = accept?.includes('application/openmetrics-text') === true
-  // The way that `prom-client` has for metrics that were measured elsewhere, such as in another process.
+  // Aggregation is how `prom-client` takes metrics that were measured elsewhere, such as in another process.
   const families = [await familiesOf(measured)]
   if (!isOpen) return written(AggregatorRegistry.aggregate<PrometheusContentType>(families))
   const registry = AggregatorRegistry.aggregate<OpenMetricsContentType>(families)
@@ -42,7 +42,7 @@ async function written(registry: Pick<Registry, 'metrics'> & { contentType: stri
   return { contentType: registry.contentType, text: await registry.metrics() }
 }
 
-/** A family of metrics, for pages. */
+/** All metrics with one name, for pages. */
 export interface MetricFamily {
   name: string
   help: string
@@ -64,7 +64,7 @@ export async function metricFamilies(measured: Measured): Promise<MetricFamily[]
   }))
 }
 
-/** As `prom-client` writes it. Its types spell `type` differently from what it is: a word. */
+/** The JSON that `prom-client` writes. Its own types get `type` wrong: it is a word. */
 interface Family extends Omit<MetricObjectWithValues<MetricValue<string>>, 'type' | 'collect'> {
   type: unknown
 }
@@ -99,7 +99,7 @@ class Filling {
   gauge(name: string, help: string, values: readonly (readonly [Labels, number | undefined])[]): void {
     const known = values.flatMap(([labels, value]) => (value === undefined ? [] : [{ labels, value }]))
     const metric = new Gauge({ name, help, labelNames: namesOf(values), registers: [this.#registry] })
-    // A gauge without labels starts as 0, which would be a lie.
+    // A gauge without labels starts at 0, which would be a false value.
     metric.reset()
     if (known.length === 0) this.#registry.removeSingleMetric(name)
     for (const { labels, value } of known) metric.set(labels, value)
@@ -134,7 +134,7 @@ function durationsOf(operations: readonly OperationTraffic[]): Family {
   return { name: durationName, help, type: 'histogram', aggregator: 'sum', values }
 }
 
-/** A request that was refused before its operation was known has none. */
+/** The name is empty if the request was refused before its operation was known. */
 const named = (operation: string): string => (operation === '' ? 'unknown' : operation)
 
 function fillTraffic(to: Filling, { operations, accounts }: TrafficSnapshot): void {
@@ -173,7 +173,7 @@ function fillLoads(to: Filling, loads: readonly ProcessLoad[]): void {
   to.gauge('holdfast_processes', 'Processes of this server that reported.', [[{}, loads.length]])
   to.gauge(
     'holdfast_event_loop_delay_seconds',
-    'Delay of the event loop since the last scrape, in the worst process.',
+    'Delay of the event loop within the last one or two minutes, in the worst process.',
     [
       [{ statistic: 'p50' }, max(({ loopDelayMs }) => loopDelayMs.p50) / 1000],
       [{ statistic: 'p99' }, max(({ loopDelayMs }) => loopDelayMs.p99) / 1000],

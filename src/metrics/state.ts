@@ -1,4 +1,4 @@
-/** The state of a server as metrics tell it. `opening/` measures it. */
+/** The state of a server, as metrics report it. `opening/` measures it. */
 
 export interface StoreMeasure {
   name: string
@@ -42,19 +42,19 @@ export interface ServerState {
   }
   stores: StoreMeasure[]
   locations: LocationMeasure[]
-  /** Blobs that wait for repair, and those that too few shards are left of. */
+  /** How many blobs wait for repair, and how many have too few shards left. */
   repairs: { waiting: number; lost: number }
   garbage: number
   orphans: number
   /** Records of moves of single blobs. */
   queuedMoves: number
   tasks: TaskMeasure[]
-  /** When a task of each kind was last done. */
+  /** When a task of each kind was last completed. */
   tasksDoneMs: { kind: string; ms: number }[]
-  /** By how much the clock of locks is behind the machine's. */
+  /** How far the lock clock is behind the machine's clock. */
   lockClockLagMs: number
   members: MemberMeasure[]
-  /** What is left of this server's own lease. Absent: it needs none. */
+  /** What is left of this server's lease. Absent: it has none. */
   leaseLeftMs: number | undefined
   /** The largest difference of a member's clock from the database's. */
   clockDifferenceMs: number | undefined

@@ -13,7 +13,7 @@ import type { ByteRange } from '../rules/byte-range.ts'
 import { ShardMissing } from '../stores/shard-store.ts'
 import { openBlob } from './open-blob.ts'
 
-export interface PartPlace {
+export interface PartRange {
   number: number
   /** The part's bytes within the object. */
   range: ByteRange
@@ -32,8 +32,8 @@ export function toRuns(parts: Iterable<{ number: number; size: number }>): PartR
 
 export const partsCount = (runs: readonly PartRun[]): number => runs.reduce((sum, run) => sum + run.count, 0)
 
-/** The place of part `number`, or `undefined` when the object has no such part. */
-export function placeOfPart(runs: readonly PartRun[], number: number): PartPlace | undefined {
+/** Where part `number` lies in the object, or `undefined` when the object has no such part. */
+export function locatePart(runs: readonly PartRun[], number: number): PartRange | undefined {
   let start = 0
   for (const { first, count, size } of runs) {
     if (number >= first && number < first + count) {
@@ -46,8 +46,8 @@ export function placeOfPart(runs: readonly PartRun[], number: number): PartPlace
 }
 
 /** The parts that hold bytes of `range`, in order. */
-export function partsWithin(runs: readonly PartRun[], range: ByteRange): PartPlace[] {
-  const places: PartPlace[] = []
+export function partsWithin(runs: readonly PartRun[], range: ByteRange): PartRange[] {
+  const parts: PartRange[] = []
   let start = 0
   for (const { first, count, size } of runs) {
     const runEnd = start + count * size
@@ -55,12 +55,12 @@ export function partsWithin(runs: readonly PartRun[], range: ByteRange): PartPla
       const from = Math.max(0, Math.floor((range.start - start) / size))
       const to = Math.min(count, Math.ceil((range.end - start) / size))
       for (let i = from; i < to; i++) {
-        places.push({ number: first + i, range: { start: start + i * size, end: start + (i + 1) * size } })
+        parts.push({ number: first + i, range: { start: start + i * size, end: start + (i + 1) * size } })
       }
     }
     start = runEnd
   }
-  return places
+  return parts
 }
 
 /** Opens a range of an object made of parts. The first part is open when this resolves; the others are opened one by one while the range is read. */
@@ -70,19 +70,19 @@ export async function openParts(
   range: ByteRange,
   objectKey: Buffer | undefined,
 ): Promise<ByteSource> {
-  const places = partsWithin(data.runs, range)
-  const [first, ...later] = places
+  const parts = partsWithin(data.runs, range)
+  const [first, ...later] = parts
   if (first === undefined) throw new Error('an empty range has no parts')
-  const nextEntry = entriesInTurn(backend, data.uploadId, places)
-  const open = async (place: PartPlace): Promise<ByteSource> =>
-    openPart(backend, { uploadId: data.uploadId, place, entry: await nextEntry() }, range, objectKey)
+  const nextEntry = entriesInTurn(backend, data.uploadId, parts)
+  const open = async (part: PartRange): Promise<ByteSource> =>
+    openPart(backend, { uploadId: data.uploadId, part, entry: await nextEntry() }, range, objectKey)
   let current = await open(first)
   let cancelled = false
 
   const drain = async (sink: ByteSink): Promise<void> => {
     await current.drain(sink)
-    for (const place of later) {
-      const next = await open(place)
+    for (const part of later) {
+      const next = await open(part)
       current = next
       if (cancelled) {
         next.cancel()
@@ -112,13 +112,13 @@ export async function openParts(
 function entriesInTurn(
   backend: Backend,
   uploadId: string,
-  places: readonly PartPlace[],
+  parts: readonly PartRange[],
 ): () => Promise<Entry | undefined> {
   let at = 0
   let countMax: number = limits.partEntriesFirst
   let known = new Map<number, Entry>()
   return async () => {
-    const ahead = places.slice(at, at + countMax)
+    const ahead = parts.slice(at, at + countMax)
     const [next] = ahead
     if (next === undefined) throw new Error('no part is left')
     at += 1
@@ -130,9 +130,9 @@ function entriesInTurn(
   }
 }
 
-/** Entries by part number. If the range also holds parts that the object does not use, it can lack the last of `places`, but never the first. */
-async function entriesOf({ kv }: Backend, uploadId: string, places: readonly PartPlace[]): Promise<Map<number, Entry>> {
-  const keys = places.map(({ number }) => partKey(uploadId, number))
+/** Entries by part number. If the range also holds parts that the object does not use, it can lack the last of `parts`, but never the first. */
+async function entriesOf({ kv }: Backend, uploadId: string, parts: readonly PartRange[]): Promise<Map<number, Entry>> {
+  const keys = parts.map(({ number }) => partKey(uploadId, number))
   const [first] = keys
   const last = keys.at(-1)
   if (first === undefined || last === undefined) return new Map()
@@ -143,22 +143,22 @@ async function entriesOf({ kv }: Backend, uploadId: string, places: readonly Par
 
 async function openPart(
   backend: Backend,
-  { uploadId, place, entry }: { uploadId: string; place: PartPlace; entry: Entry | undefined },
+  { uploadId, part, entry }: { uploadId: string; part: PartRange; entry: Entry | undefined },
   range: ByteRange,
   objectKey: Buffer | undefined,
 ): Promise<ByteSource> {
   const wanted = {
-    start: Math.max(range.start, place.range.start) - place.range.start,
-    end: Math.min(range.end, place.range.end) - place.range.start,
+    start: Math.max(range.start, part.range.start) - part.range.start,
+    end: Math.min(range.end, part.range.end) - part.range.start,
   }
-  const key = partKey(uploadId, place.number)
+  const key = partKey(uploadId, part.number)
   const openAt = async (found: Entry | undefined): Promise<ByteSource> => {
-    if (found === undefined) throw new ShardMissing(`part ${place.number} of ${uploadId}`)
+    if (found === undefined) throw new ShardMissing(`part ${part.number} of ${uploadId}`)
     const { manifest, size, salt = '' } = partCodec.decode(key, found.value)
     return openBlob(backend, manifest, wanted, {
-      owner: { kind: 'part', uploadId, number: place.number },
+      owner: { kind: 'part', uploadId, number: part.number },
       size,
-      key: objectKey && blobKey(objectKey, partBlob(place.number, salt)),
+      key: objectKey && blobKey(objectKey, partBlob(part.number, salt)),
     })
   }
   try {

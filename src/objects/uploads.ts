@@ -96,7 +96,7 @@ export async function createUpload(backend: Backend, scope: BucketScope, upload:
       initiatedMs: backend.clock.now(),
       encryption:
         asked &&
-        newObjectKey(backend, asked).wrap({ bucketId: bucket.record.id, key: upload.key, place: { uploadId } }),
+        newObjectKey(backend, asked).wrap({ bucketId: bucket.record.id, key: upload.key, owner: { uploadId } }),
     }
     return {
       result: { uploadId, upload: record },

@@ -65,7 +65,7 @@ export async function writeObject(backend: Backend, scope: BucketScope, asked: N
   const encryption = encryptionFor(bucket, object.encryption)
   const objectKey = encryption && newObjectKey(backend, encryption)
   const encryptionAt =
-    objectKey && ((sequence: number) => objectKey.wrap({ bucketId: bucket.id, key, place: { sequence } }))
+    objectKey && ((sequence: number) => objectKey.wrap({ bucketId: bucket.id, key, owner: { sequence } }))
   const expected = await expectVersion(backend, before, { attributes, encryptionAt })
   const blobSeal = objectKey && blobEncryption(objectKey, wholeBlob)
   const payload = new DigestedPayload(backend, object.data, blobSeal)

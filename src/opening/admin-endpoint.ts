@@ -6,6 +6,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { createPort } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { BucketUsages } from '../jobs/bucket-usage.ts'
+import { ShardCounts } from '../jobs/shard-counts.ts'
 import { limits } from '../limits.ts'
 import { openProcessLoad } from '../metrics/process-load.ts'
 import type { AdminEndpointOptions, openPipeline } from './admin/pipeline.ts'
@@ -32,14 +33,15 @@ const bounds = {
 export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<AdminEndpoint> {
   const { listen, keyPair, log, backend } = options
   const usages = new BucketUsages(backend)
+  const shardCounts = new ShardCounts(backend)
   const load = openProcessLoad()
   let pipeline: Promise<AdminPipeline> | undefined
   let isClosing = false
   const answer = async (exchange: Exchange): Promise<void> => {
     try {
-      pipeline ??= open(options, usages, load)
+      pipeline ??= open(options, { usages, shardCounts, load })
       const opened = await pipeline
-      // It may have been opened after the port began to close.
+      // Opening may have ended after the port began to close.
       if (isClosing) opened.close()
       await opened.answer(exchange)
     } catch (error) {
@@ -50,11 +52,11 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
   const port = createPort(logged, answer)
   const close = async (): Promise<void> => {
     isClosing = true
-    // Whoever asked knows why it could not be opened.
+    // If it could not be opened, the request that opened it has reported why.
     const opened = await pipeline?.catch(() => undefined)
     opened?.close()
     await port.close()
-    await usages.stop()
+    await Promise.all([usages.stop(), shardCounts.stop()])
     load.stop()
   }
   try {

@@ -1,4 +1,4 @@
-/** The S3 port over a store. */
+/** The S3 port over a backend. */
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { LocationState } from '../blobs/blobs.ts'
@@ -32,7 +32,7 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   publicEndpoints?: readonly string[] | undefined
   websiteDomains?: readonly string[] | undefined
   accountBlocks: AccountBlocks | undefined
-  /** See `OpenData`. Absent: always. */
+  /** `OpenData.metadataAnswers`. Absent: it always answers. */
   metadataAnswers?(): boolean
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
@@ -44,15 +44,15 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   oidc?: readonly OidcProvider[]
   log: PortLog
   audit?: AuditLog | undefined
-  /** See `AdminSettings`. */
+  /** `AdminSettings.slowRequestMs`. */
   slowRequestMs?: number | undefined
-  /** Sees every request that the port has served. Absent: nobody asks. */
+  /** Gets every request that was served. Absent: nobody needs them. */
   requests?: LocalRequests | undefined
-  /** Counts them. Absent: nobody asks. */
+  /** Counts requests. Absent: nobody needs counts. */
   traffic?: Traffic | undefined
-  /** Absent: nobody collects spans. */
+  /** Absent: no tracer collects spans. */
   traces?: Traces | undefined
-  /** Origins of the console's pages, which may use every bucket as far as their keys allow. Absent: there is no console. */
+  /** Origins of the console's pages. They may use every bucket, within the rights of their keys. Absent: there is no console. */
   consoleOrigins?(): readonly string[]
 }
 
@@ -151,7 +151,7 @@ export async function openEndpoint(options: S3PortOptions & { listen: ListenAddr
  * includes info. A vendor header without effect makes a line at debug level, to explain why a client's header did nothing.
  */
 export function logRequests(log: PortLog, slowMs = Number.POSITIVE_INFINITY): (line: RequestLog) => void {
-  // The level can change at any time. Comparing texts is cheaper than asking pino twice.
+  // The level can change at any time. Comparing two strings is cheaper than asking pino twice.
   let [level, logsAll, logsIgnored] = ['', false, false]
   return (request) => {
     if (log.level !== level) {

@@ -1,4 +1,4 @@
-/** Opens empty metadata for a command that fills it from elsewhere, all or nothing: that of a data directory, or in PostgreSQL. */
+/** Opens empty metadata, in a data directory or in PostgreSQL, for a command that fills it all or nothing. */
 import { systemClock } from '../clock.ts'
 import { opening } from '../closing-stack.ts'
 import { DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
@@ -38,7 +38,7 @@ async function fillOwnMetadata<T>(
     const lock = await acquireInstanceLock(kv, directory.path, systemClock)
     opened.add(() => lock.release())
     const mark = (await readMark(kv))?.value
-    // Metadata on the way to another engine is no remainder of this command.
+    // A move to another engine is under way. What lies here is not left over from this command.
     if (mark?.move !== undefined) await refuseUnfinished(kv, path)
     if (mark === undefined && !(await isEmpty(kv))) {
       throw new DataDirectoryRefused(path, `holds metadata. Move its meta directory away to ${command} another`)

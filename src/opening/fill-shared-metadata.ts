@@ -1,4 +1,4 @@
-/** Opens an empty database in PostgreSQL for a command that fills it with metadata, all or nothing, while nobody else uses it. */
+/** Opens an empty database in PostgreSQL for a command that fills it all or nothing while nobody else uses it. */
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../clock.ts'
@@ -50,7 +50,7 @@ async function markAlone(
     throw new SharedMetadataRefused(metadata.url, reason)
   }
   const found = await readMark(kv)
-  // Metadata on the way from or to another engine is no remainder of this command.
+  // A move from or to another engine is under way. What lies here is not left over from this command.
   if (found?.value.move !== undefined) refuse(whyUnusable(found.value))
   const goesOn = found?.value.begun === true
   const isThere = async (): Promise<boolean> => !goesOn && !(await isEmpty(kv))
@@ -58,7 +58,7 @@ async function markAlone(
   if (found === undefined && (await isThere())) refuse(another)
   const changed = 'is being filled by another process'
   const mark = { command, member }
-  // What has begun stays so, whatever becomes of this process.
+  // `begun` never changes back, whatever happens to this process.
   if (!(await replaceMark(kv, found?.version, { ...mark, begun: goesOn }))) refuse(changed)
   const own = await readMark(kv)
   if (own?.value.member !== member) return refuse(changed)

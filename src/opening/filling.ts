@@ -1,4 +1,4 @@
-/** What it takes to fill empty metadata from elsewhere, all or nothing, wherever the metadata is. */
+/** What it takes to fill empty metadata all or nothing, in a data directory or in PostgreSQL. */
 import type { Clock } from '../clock.ts'
 import type { HostDirectory } from '../instance/data-directory.ts'
 import { readClaimant, succeedMetadata } from '../instance/metadata-id.ts'
@@ -19,17 +19,17 @@ export interface FilledMetadata {
   directory: HostDirectory
   /** This process among the members of shared metadata. Absent: the metadata is in the data directory. */
   member?: string
-  /** Whether an entry of other metadata should be copied: not the records of its processes, its tasks, or a mark of unfinished metadata. */
+  /** Whether to copy an entry of other metadata. Records of its processes, its tasks, and marks of unfinished metadata are not wanted. */
   isWanted(key: Key): boolean
-  /** Allows any store to be opened, and records its owner, so that the next start on this metadata can claim it. */
+  /** Allows any store to be opened, and records the owners, so that the next start on this metadata can claim the stores. */
   ownership: Ownership
-  /** Opens the store of the data directory, or makes one if it is lost. Absent: the metadata is shared, and there is no such store. */
+  /** Opens the store of the data directory, or makes a new one if that is lost. Absent: the metadata is shared, and there is no such store. */
   openDefaultStore?(telling: Pick<DirectoryStoreOptions, 'onFatal' | 'warn'>): Promise<ShardStore>
 }
 
 export interface FillOptions {
   path: string
-  /** The command to name if it is left unfinished: `restore` or `recover`. */
+  /** The command that the message about unfinished metadata names: `restore` or `recover`. */
   command: string
   onFatal(error: Error): void
   warn(message: string): void
@@ -41,7 +41,7 @@ const lastKey = Buffer.from([0xff])
 
 const isWanted = (key: Key): boolean => !isOfProcess(key) && !unfinishedKey.equals(key) && !isWithin(tasks, key)
 
-/** Whether there are only system records, as a server leaves them that never served a request. */
+/** Whether there are only system records, as on a server that has never served a request. */
 export async function isEmpty(kv: Kv): Promise<boolean> {
   const gaps = [
     { start: firstKey, end: tasks.start },
@@ -66,11 +66,11 @@ export async function clear(kv: Kv): Promise<void> {
 }
 
 export interface MarkedMetadata extends Pick<FilledMetadata, 'kv' | 'clock' | 'directory' | 'member'> {
-  /** The path of the data directory's own store. Absent: it has none. */
+  /** The path of the data directory's own store. Absent: the directory has none. */
   defaultStore?: string
 }
 
-/** Fills metadata that has a mark and is otherwise empty. It is valid when this has resolved. */
+/** Fills metadata that has a mark and is empty otherwise. Once it resolves, the metadata is valid. */
 export async function fillMarked<T>(
   { defaultStore, ...marked }: MarkedMetadata,
   fill: (metadata: FilledMetadata) => Promise<T>,

@@ -1,4 +1,4 @@
-/** Opens the data of a server inside another process, as the options of `startServer` say: in memory, in a data directory, or shared by several servers. */
+/** Opens the data of a server inside another process, as the options of `startServer` say: in memory, in a data directory, or shared with other servers. */
 import { resolve } from 'node:path'
 import { ownLocation } from '../blobs/location-policy.ts'
 import type { ClosingStack } from '../closing-stack.ts'
@@ -125,7 +125,7 @@ function placementOf({ stores, locations, defaultLocation = ownLocation }: DataO
   return { ...placement, defaultLocation }
 }
 
-/** Options that mean nothing to a server whose data ends with it. */
+/** These options mean nothing for data in memory. */
 function refuseInMemory({ stores, locations, defaultLocation, keyRing }: DataOptions): void {
   const given = Object.entries({ stores, locations, defaultLocation, keyRing }).find(([, value]) => value !== undefined)
   if (given !== undefined) throw new ConfigurationError(`${given[0]}: needs data, the path of a data directory`)

@@ -1,4 +1,4 @@
-/** The address that a port listens on: its URL, and why it can't be listened on. */
+/** The address that a port listens on: its URL, and the error when it can't be used. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { ListenAddress } from '../config/kinds.ts'

@@ -1,4 +1,4 @@
-/** What lies in the store of a data directory, which no other server reaches, and how to move it away. */
+/** The data in a data directory's store, which other servers can't reach, and how to move it away. */
 import { join } from 'node:path'
 import { ownLocation } from '../blobs/location-policy.ts'
 import type { Placement } from '../config/locations.ts'
@@ -15,7 +15,7 @@ export interface LocalDataOptions {
   keepLocal: boolean
 }
 
-/** The store, if objects are to stay in it. Throws `MetadataMoveRefused` when there are some and `keepLocal` is not set. */
+/** Resolves with the store if objects stay in it. Throws `MetadataMoveRefused` when there are some and `keepLocal` is not set. */
 export async function localStoreToKeep(
   kv: Kv,
   { path, placement, keepLocal }: LocalDataOptions,
@@ -43,7 +43,7 @@ function destination({ defaultLocation, locations }: Placement): string {
   return locations[0]?.name ?? 'LOCATION'
 }
 
-/** The store is used under the name that the configuration gives it. */
+/** The name under which the configuration has the store. */
 function nameOfLocalStore(path: string, { stores }: Placement): string {
   const store = join(path, 'store')
   const found = stores.find((settings) => settings.type === 'directory' && settings.path === store)

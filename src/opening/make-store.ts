@@ -5,7 +5,7 @@ import { PlacementRefused } from '../instance/known-placement.ts'
 import { placeName, storeOpener, type Telling } from './open-stores.ts'
 
 /**
- * Resolves with the id of the new store. It must be empty, because anything in it would look like garbage. `first`: no other process can have opened it.
+ * Resolves with the id of the new store. Its directory or bucket must be empty, because what lies there would be taken for garbage. `first`: no other process can have opened it.
  * Throws `PlacementRefused`.
  */
 export async function makeStore(settings: StoreSettings, telling: Telling, { first = true } = {}): Promise<string> {

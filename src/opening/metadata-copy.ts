@@ -1,6 +1,6 @@
 /**
- * Makes one engine's entries those of another: reads both window by window, in order of keys, and writes only what differs. So a copy that was interrupted
- * goes on by starting again, and the comparison at the end is the same walk. Records that belong to one side only are left out.
+ * Makes one engine's entries equal to another's: reads both window by window, in order of keys, and writes only differences. So an interrupted copy
+ * continues by starting again, and the same walk compares both at the end. Records that belong to one side only are left out.
  */
 
 import { unfinishedKey } from '../instance/unfinished-metadata.ts'
@@ -8,10 +8,10 @@ import type { Entry, Key, Kv, Put } from '../kv/kv.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { isOfProcess, isWithin } from './process-records.ts'
 
-/** Whether the entry is moved: not who runs on one side, nor the mark of the move itself. */
+/** Whether the entry is moved. Records of running processes and the mark of the move are not. */
 export const isTravelling = (key: Key): boolean => !isOfProcess(key) && !unfinishedKey.equals(key)
 
-/** An entry that is another one on the target. `undefined`: it has none there. */
+/** An entry with another value on the target. `undefined`: the target does not have it. */
 export interface ChangedEntry {
   key: Key
   value: Buffer | undefined
@@ -21,12 +21,12 @@ export interface CopyOptions {
   source: Pick<Kv, 'range'>
   target: Kv
   changed: readonly ChangedEntry[]
-  /** Called with how many more entries were looked at. */
+  /** Called with the number of entries looked at since the last call. */
   did(entries: number): void
 }
 
 export interface CopyReport {
-  /** The entries that both sides have now. */
+  /** How many entries both sides have now. */
   entries: number
   /** Entries that differed on the target. */
   differing: number
@@ -39,18 +39,18 @@ export function copyMetadata(options: CopyOptions): Promise<CopyReport> {
   })
 }
 
-/** Counts what differs, and changes nothing. */
+/** Counts the differences and changes nothing. */
 export function compareMetadata(options: CopyOptions): Promise<CopyReport> {
   return walk(options, async () => {})
 }
 
-/** Removes everything from a target that was given up. */
+/** Empties a target when its move is given up. */
 export async function emptyMetadata(target: Kv): Promise<void> {
   await copyMetadata({ source: { range: async () => [] }, target, changed: [], did: () => {} })
 }
 
 const windowEntries = 1000
-/** Windows under way: fewer than connections that write, so that the lease is renewed in time. */
+/** Windows that are copied at once. There are more connections that write, so the lease is renewed in time. */
 const windowsAtOnce = 3
 const lastKey: Key = Buffer.from([0xff])
 

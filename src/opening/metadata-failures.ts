@@ -2,7 +2,7 @@
 import { databaseName } from '../config/metadata-options.ts'
 import { KvUnavailable } from '../kv/kv.ts'
 
-/** The database did not answer. The message names it, without its password, and says why. */
+/** The database did not answer. The message gives its name, without the password, and the reason. */
 export class MetadataUnreachable extends Error {
   constructor(url: string, cause: unknown) {
     super(`the metadata database ${databaseName(url)} cannot be reached: ${unreachableReason(cause)}`, { cause })
@@ -26,7 +26,7 @@ export class MetadataMoveRefused extends Error {
   }
 }
 
-/** Why the database did not answer: each host of its URL can have a reason of its own. */
+/** Why the database did not answer. Each host in its URL can have its own reason. */
 export function unreachableReason(cause: unknown): string {
   if (cause instanceof KvUnavailable && cause.cause !== undefined) return unreachableReason(cause.cause)
   if (cause instanceof AggregateError) return [...new Set(cause.errors.map(unreachableReason))].join('; ')

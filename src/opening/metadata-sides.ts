@@ -25,7 +25,7 @@ import { patientKv } from './patient-kv.ts'
 
 export interface MetadataSide {
   kv: Kv
-  /** For people, as the beginning of a sentence and in the middle of one. */
+  /** For people: `name` begins a sentence, `place` fits into one. */
   name: string
   place: string
   state: SideState
@@ -37,13 +37,13 @@ export interface MetadataSide {
 }
 
 export interface SharedSide extends MetadataSide {
-  /** Of this process. */
+  /** The member that this process is. */
   member: string
-  /** Declares a member gone that is known to be dead, so that nobody has to wait for the end of its lease. */
+  /** Declares a member gone that is known to be dead, so that nobody waits for its lease to end. */
   retire(member: string): Promise<void>
 }
 
-/** Why a server must be stopped. */
+/** Why servers must be stopped first. */
 const couldChange = 'which could still change what is moved'
 
 export interface SideOptions {
@@ -72,7 +72,7 @@ export async function openOwnSide(
     opened.add(() => lock.release())
     const name = `the metadata in the data directory ${path}`
     const place = `the data directory ${resolve(path)} of ${hostname()}`
-    // The lock keeps all others away.
+    // The lock of the directory keeps all others away.
     const requireAlone = async (): Promise<void> => {}
     return { ...(await sideOver(kv)), name, place, requireAlone, directory, close: opened.close }
   })
@@ -134,7 +134,7 @@ async function isEmpty(kv: Kv): Promise<boolean> {
 
 const pollMs = 200
 
-/** Waits for commands to end, and for members that died to be declared gone, because they could still commit until then. */
+/** Waits for commands to end, and for dead members to be declared gone, because they could still commit. */
 async function untilAlone(kv: Kv, self: string, url: string): Promise<void> {
   const givesUpMs = performance.now() + 3 * limits.memberLeaseMs
   for (;;) {

@@ -1,4 +1,4 @@
-/** Watches whether the metadata database answers, for health checks, and tells the operator once when that changes, instead of once for each request and job. */
+/** Watches whether the metadata's database answers, for health checks. When that changes, it tells the operator once, so that requests and jobs need not. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kv } from '../kv/kv.ts'
 import { packKey } from '../kv/ordered-key.ts'
@@ -15,7 +15,7 @@ export interface WatchLog {
   warn(message: string): void
 }
 
-/** Any key: only whether an answer comes matters. */
+/** The key does not matter: only whether an answer comes. */
 const askedKey = packKey('s', 'metadata-id')
 
 export function watchMetadata(kv: Pick<Kv, 'get'>, log: WatchLog): MetadataWatch {

@@ -32,14 +32,14 @@ export interface MoveOptions extends SideOptions {
   placement: Placement
   /** Objects may stay in the store of the data directory. */
   keepLocal: boolean
-  /** Called with how many more records were copied or compared. */
+  /** Called with the number of records copied or compared since the last call. */
   did(what: 'copy' | 'compare', records: number): void
 }
 
 export interface MoveReport {
   from: string
   to: string
-  /** Absent: the copy was made before, and this call only ended the move, or there was nothing to do. */
+  /** Absent: an earlier call made the copy. This one only ended the move, or had nothing to do. */
   records?: number
   wasMovedBefore: boolean
 }
@@ -54,7 +54,7 @@ interface Sides {
 }
 
 /**
- * After a crash at any moment, calling it again goes on. Throws `MetadataMoveRefused`, `DataDirectoryRefused`, `SharedMetadataRefused`, `MetadataUnreachable`,
+ * If the process crashes at any moment, the next call continues. Throws `MetadataMoveRefused`, `DataDirectoryRefused`, `SharedMetadataRefused`, `MetadataUnreachable`,
  * `ConfigurationRefused`.
  */
 export function moveMetadata(options: MoveOptions): Promise<MoveReport> {
@@ -92,7 +92,7 @@ async function runSteps(sides: Sides, options: MoveOptions): Promise<Pick<MoveRe
   return { wasMovedBefore: false, ...(copied === undefined ? {} : { records: copied.entries }) }
 }
 
-/** Nothing has been written to the source when it rejects. */
+/** When it rejects, nothing has been written to the source. */
 async function begin(sides: Sides, options: MoveOptions): Promise<void> {
   const { own, shared, source, target } = sides
   await shared.requireAlone()
@@ -111,7 +111,7 @@ async function begin(sides: Sides, options: MoveOptions): Promise<void> {
   await target.mark(markOf('target', source.place))
   await source.mark(markOf('source', target.place))
   try {
-    // A server that has joined since the last look sees the mark, or is seen here.
+    // A server that has joined since the last look either sees the mark or is seen here.
     await shared.requireAlone()
   } catch (error) {
     await source.mark(undefined)
@@ -120,7 +120,7 @@ async function begin(sides: Sides, options: MoveOptions): Promise<void> {
   }
 }
 
-/** Reads and verifies everything, because what was damaged would be moved as it is. */
+/** Reads and verifies everything, because the copy would include damage as it is. */
 async function requireWhole({ kv, name }: OwnSide): Promise<void> {
   const { damage, damagedRecords } = await kv.integrity.check()
   if (damage !== undefined) throw new MetadataMoveRefused(`${name} is damaged: ${damage}`)
@@ -173,7 +173,7 @@ async function copy(sides: Sides, options: MoveOptions): Promise<CopyReport> {
   return report
 }
 
-/** The directory says first where its metadata is now, so that with the mark of the target nothing is left to do. */
+/** First the directory names the new place of its metadata, so that after the target's mark is removed nothing is left to do. */
 async function end({ own, source, target }: Sides, { path, metadata }: MoveOptions): Promise<void> {
   const { metadataId } = known(source.state.mark?.move)
   if (source === own) await markMetadata(path, metadataId, databaseName(metadata.url))
@@ -181,7 +181,7 @@ async function end({ own, source, target }: Sides, { path, metadata }: MoveOptio
   await target.mark(undefined)
 }
 
-/** Gives up a move that was begun: its source is used again. Resolves with false when there was none. */
+/** Gives up a move that was begun, so that its source can be used again. Resolves with false when there was none. */
 export function cancelMove(options: Omit<MoveOptions, 'did' | 'placement' | 'keepLocal'>): Promise<boolean> {
   const { to, path, metadata } = options
   return opening(async (opened) => {

@@ -1,4 +1,4 @@
-/** The entries that are other ones on the target of a move: those that say what only one of both sides has. */
+/** The entries whose values a move changes, because they tell what only one of the two sides has. */
 import { knownDefaultStore, sealedDefaultStore } from '../instance/default-store.ts'
 import { readKnownPlacement, sealedPlacement } from '../instance/known-placement.ts'
 import {
@@ -12,14 +12,14 @@ import type { Kv } from '../kv/kv.ts'
 import { postRecord } from '../members/member-records.ts'
 import type { ChangedEntry } from './metadata-copy.ts'
 
-/** `local`: see `placementInDatabase`. */
+/** `local`: as for `placementInDatabase`. */
 export async function changedInDatabase(source: Kv, local: LocalStore | undefined): Promise<ChangedEntry[]> {
   const { known, version } = await readKnownPlacement(source)
   const isChanged = version !== undefined || local !== undefined
   return [...(await vacantPost(source)), ...(isChanged ? [sealedPlacement(placementInDatabase(known, local))] : [])]
 }
 
-/** `storeId`: of the store in the data directory. Absent: there is none yet, and the first start makes one. */
+/** `storeId`: the store in the data directory. Absent: there is none yet; the first start makes one. */
 export async function changedInDirectory(source: Kv, storeId: string | undefined): Promise<ChangedEntry[]> {
   const { known, version } = await readKnownPlacement(source)
   return [
@@ -38,7 +38,7 @@ export async function whyNotInDirectory(source: Kv, storeId: string | undefined)
   return `holds store ${storeId}, which this metadata does not know. Name an empty one`
 }
 
-/** No member travels, so nobody holds the post. Its number does: stores refuse a maintainer with a smaller one than the last. */
+/** Members do not move with the metadata, so nobody holds the post. Its number is kept, because stores refuse a maintainer with a number below the last one. */
 async function vacantPost(source: Kv): Promise<ChangedEntry[]> {
   const post = (await readRecord(source, postRecord))?.value
   if (post === undefined) return []

@@ -1,4 +1,4 @@
-/** What opening data has in common, whether one machine keeps it or several hosts share it: its options and results, and the backend over opened parts. */
+/** What all ways to open data have in common: their options, their results, and the backend over the opened parts. */
 import { type Location, openBlobs, ownLocation } from '../blobs/blobs.ts'
 import { type ErasureCode, openErasureCode } from '../blobs/erasure/code.ts'
 import type { Clock } from '../clock.ts'
@@ -21,10 +21,10 @@ export interface OpenStore {
   close(): Promise<void>
 }
 
-/** What jobs and tasks work with, while this process is the one that runs them. */
+/** What jobs and tasks work with in the process that runs them. */
 export interface Maintaining {
   backend: Backend
-  /** Absent: no other process can run them. The backend's metadata and stores are changed under it. */
+  /** The post under which the metadata and the stores are changed. Absent: no other process can run jobs. */
   post?: Post
 }
 
@@ -41,7 +41,7 @@ export interface OpenData extends OpenStore {
   /** The members of shared metadata, other than this one. Empty: there is none. */
   others(): Promise<ListedMember[]>
   directory: HostDirectory
-  /** The id with which worker processes join. */
+  /** The id with which workers join. */
   instanceId: string
   /** Whether the metadata answered when it was last asked. */
   metadataAnswers(): boolean
@@ -62,7 +62,7 @@ export interface OpenDataOptions {
   workerOf?: string
   /** This process only reads. It does not become the owner, and another process may be. */
   readOnly?: boolean
-  /** This process ends soon when another one wants to own the directory: see `isOwnershipWanted`. */
+  /** This process gives up the directory soon after another one wants to own it: see `isOwnershipWanted`. */
   yieldsOwnership?: boolean
   /** The placement may differ from the one that the data directory knows. Only what both know is opened. Needs `readOnly`. */
   dryRun?: boolean
@@ -78,7 +78,7 @@ export interface OpenMetadata {
   kv: Kv
   clock: Clock
   directory: HostDirectory
-  /** The directory of the default store. Absent: the data directory has none, because the metadata is in PostgreSQL. */
+  /** The path of the default store. Absent: the data directory has none, because the metadata is in PostgreSQL. */
   defaultStore?: string
   /** Several servers use the metadata. */
   shared?: boolean
@@ -89,7 +89,7 @@ export interface OpenMetadata {
 
 export type OpenMetadataOptions = Pick<OpenDataOptions, 'path' | 'metadata' | 'onFatal' | 'warn'>
 
-/** Opens one code for the whole process, so that its memory bounds all stripes under way. Opening runs a self-check, which a server does at start. */
+/** Opens one code for the whole process, so that one limit on memory holds for all stripes under way. Opening it runs a self-check, so a server opens it at its start. */
 export function openErasureCodeOnce({ inform }: Pick<OpenDataOptions, 'inform'>): () => ErasureCode {
   let opened: ErasureCode | undefined
   return () => {

@@ -1,4 +1,4 @@
-/** Opens metadata and data in memory, which end with the process. Loads no engine that keeps anything. */
+/** Opens metadata and data in memory, which are gone when the process ends. Loads no engine for durable data. */
 import { ownLocation } from '../blobs/blobs.ts'
 import { systemClock as clock } from '../clock.ts'
 import { closingStack } from '../closing-stack.ts'

@@ -35,7 +35,7 @@ export interface PlacementOptions extends Telling {
   dryRun?: boolean | undefined
   /** Absent: no other server uses the metadata. */
   shared?: SharedPlacement | undefined
-  /** How often a change that waits for other members is proposed again. Absent: once a lease. */
+  /** How often to propose again a change that waits for other members. Absent: once a lease. */
   proposeEveryMs?: number
 }
 
@@ -44,7 +44,7 @@ export interface OpenPlacement {
   /** Every configured store. Some may no longer belong to a location. */
   stores: GuardedStore[]
   defaultLocation: string
-  /** Present where the metadata is shared. Runs until the closing stack is closed. */
+  /** Present if servers share the metadata. It runs until the closing stack is closed. */
   feed?: LocationFeed
 }
 
@@ -138,7 +138,7 @@ function outOfUse(store: GuardedStore): { name: string; reason: string }[] {
   return state === 'out' ? [{ name: store.name, reason }] : []
 }
 
-/** `alone`: no other server has a configuration of its own. Otherwise, a location's definition in the metadata is enough. */
+/** `alone`: no other server has a configuration. Otherwise, a location may also be defined in the metadata only. */
 function refuseOtherConfiguration(known: KnownPlacement, configured: Placement, alone: boolean): void {
   for (const kind of alone ? (['stores', 'locations'] as const) : (['stores'] as const)) {
     const names = configured[kind].map(({ name }) => name)

@@ -43,13 +43,13 @@ export interface RecoveredMetadata extends RecoverReport {
 }
 
 interface FoundStores {
-  /** That of the data directory. Absent: it has none, because the metadata is shared. */
+  /** The store of the data directory. Absent: there is none, because the metadata is shared. */
   default: ShardStore | undefined
   byName: ReadonlyMap<string, ShardStore>
   missing: { name: string; reason: string }[]
 }
 
-/** Throws `DataDirectoryRefused`, `InstanceInUse`, `SharedMetadataRefused`, `PlacementRefused`. Nothing on the stores is changed. */
+/** Changes nothing on the stores. Throws `DataDirectoryRefused`, `InstanceInUse`, `SharedMetadataRefused`, `PlacementRefused`. */
 export function recoverMetadata(options: RecoveryOptions): Promise<RecoveredMetadata> {
   return fillMetadata({ ...options, command: 'recover' }, (metadata) =>
     opening(async (opened) => {

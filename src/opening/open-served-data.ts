@@ -28,7 +28,7 @@ export function openServedData(
   log: ServedLog,
 ): Promise<OpenData> {
   return opening(async (opened) => {
-    // A server in memory loads no engine.
+    // Loaded only here, because a server in memory needs no engine.
     const { openData } = await import('./open.ts')
     const data = await openData({
       ...options,
@@ -61,7 +61,7 @@ function startJobsOf(
   settings: ServedSettings,
   log: ServedLog,
 ): Maintenance {
-  // Shared metadata answers again some time. Whoever watches it says so, once.
+  // Shared metadata will answer again. The watch over it reports this once.
   const isPassing = (error: unknown): boolean => post !== undefined && error instanceof KvUnavailable
   return startJobs({
     backend,

@@ -110,7 +110,7 @@ function openNow(options: Shared<OpenDataOptions>, patienceMs: number): Promise<
   })
 }
 
-/** This process, as others see it who share the placement. */
+/** This process, as the others that share the placement see it. */
 function sharedPlacementOf(
   { id, kv }: Membership,
   { address, warn, inform }: Pick<OpenDataOptions, 'address' | 'warn' | 'inform'>,
@@ -120,7 +120,7 @@ function sharedPlacementOf(
   return { member: id, host: hostname(), address: address ?? ':0', living, keys, warn, inform }
 }
 
-/** What a start on new metadata makes, and what a changed configuration changes, one server makes at a time. */
+/** Only one server at a time makes what new metadata needs, or applies a changed configuration. */
 async function settled<T>(
   membership: Membership,
   placement: Placement,
@@ -141,7 +141,7 @@ async function join(
 ): Promise<{ membership: Membership; directory: HostDirectory }> {
   const { path, metadata, create, workerOf, address, onFatal, warn } = options
   const directory = await prepareHostDirectory(path, { create })
-  // What an operator should change about the database, servers say.
+  // Only servers tell the operator what to change about the database.
   const advise = create ? warn : () => {}
   const engine = await openSharedEngine({ ...metadata, patienceMs, warn: advise, onFatal })
   opened.add(() => engine.close())
@@ -150,7 +150,7 @@ async function join(
   const who = { kind, host: hostname(), pid: process.pid, address } as const
   const membership = await joinMembers(engine, { ...who, clock: systemClock, onFatal, warn })
   opened.add(() => membership.leave())
-  // Once more: a command that moves or fills the metadata marks it first, and then looks for members.
+  // Checked again, because a command that moves or fills the metadata makes its mark first and then looks for members.
   await refuseUnusable(engine, metadata.url)
   await refuseOtherMetadata(engine, path)
   return { membership, directory }
@@ -161,7 +161,7 @@ async function refuseUnusable(kv: Kv, url: string): Promise<void> {
   if (found !== undefined) throw new SharedMetadataRefused(url, whyUnusable(found.value))
 }
 
-/** There is no store in the data directory, so a bucket has no place without a configured location. */
+/** The data directory has no store, so buckets need a configured location. */
 function requireLocation({ locations }: Placement): void {
   if (locations.length > 0) return
   throw new ConfigurationError(
@@ -181,7 +181,7 @@ stores = ["shared"]
   )
 }
 
-/** The data directory has the keys of other metadata. */
+/** Refuses a data directory that has the keys of other metadata. */
 async function refuseOtherMetadata(kv: Kv, path: string): Promise<void> {
   const known = await metadataIdOf(path)
   if (known === undefined) return

@@ -1,4 +1,4 @@
-/** Sends spans to the tracer that this process has registered with OpenTelemetry. Only this file knows its packages, and only where there is a tracer. */
+/** Sends spans to the tracer that is registered with OpenTelemetry in this process. Only this file knows OpenTelemetry's packages, and loads them only if there is a tracer. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type * as OpenTelemetry from '@opentelemetry/api'
 import { limits } from '../limits.ts'
@@ -8,7 +8,7 @@ import { version } from '../version.ts'
 
 type Api = typeof OpenTelemetry
 
-/** `undefined`: nobody collects spans. Register the tracer before, for instance with `node --import`. */
+/** `undefined`: no tracer collects spans. The tracer must be registered earlier, for instance by `node --import`. */
 export async function openTraces(warn: (message: string) => void): Promise<Traces | undefined> {
   if (!hasTracer()) return undefined
   const api = await loadApi()
@@ -46,13 +46,13 @@ function tracesTo(api: Api): Traces {
   }
 }
 
-/** The span that is active here, when an instrumentation of HTTP has begun one for this request; else the client's. */
+/** The active span, if an instrumentation of HTTP has begun one for this request; otherwise the client's. */
 function parentOf(
   { trace, context, createTraceState, ROOT_CONTEXT, TraceFlags }: Api,
   { parent, state }: { parent: TraceParent | undefined; state: string | undefined },
 ): OpenTelemetry.Context {
   const active = trace.getActiveSpan()
-  // One that has ended is of an earlier request on the connection.
+  // An ended span belongs to an earlier request on the connection.
   const isOfRequest = parent === undefined || active?.spanContext().traceId === parent.traceId
   if (active?.isRecording() && isOfRequest) return context.active()
   if (parent === undefined) return ROOT_CONTEXT
@@ -119,7 +119,7 @@ class TracedSpan implements Span {
   }
 }
 
-/** Only what makes spans knows how to send the last ones, and its interface doesn't name the way. */
+/** Only the tracer's provider can send the last spans, and its interface does not say how. */
 async function flush({ trace }: Api): Promise<void> {
   const registered: object = trace.getTracerProvider()
   // The tracer may have brought its own copy of the API, whose classes are not these.

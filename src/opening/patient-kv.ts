@@ -1,4 +1,4 @@
-/** Metadata for a command that takes minutes: it waits for a database that is away for a moment, or too busy to renew the lease in time. */
+/** Metadata for a command that takes minutes. It waits when the database is away for a moment, or when this process is too busy to renew the lease in time. */
 import type { Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { untilAvailable } from './until-available.ts'

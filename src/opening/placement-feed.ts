@@ -1,4 +1,4 @@
-/** Follows the placement of shared metadata: takes up locations that other processes have changed, and stores that they have replaced. */
+/** Follows changes of shared placement: locations that other processes have changed, and stores that they have replaced. */
 import type { Location, LocationFeed } from '../blobs/blobs.ts'
 import { ownLocation } from '../blobs/location-policy.ts'
 import { type KnownLocation, type KnownPlacement, readKnownPlacement } from '../instance/known-placement.ts'
@@ -10,7 +10,7 @@ export interface FeedOptions {
   kv: Kv
   /** Every store that this process has open, by name. */
   stores: ReadonlyMap<string, GuardedStore>
-  /** The placement that was opened. */
+  /** The placement as it was opened. */
   placement: KnownPlacement
   /** Called with each regular look. */
   refresh(): Promise<void>
@@ -43,14 +43,14 @@ export class PlacementFeed implements LocationFeed {
   async look(): Promise<void> {
     const look = ++this.#looks
     const { known } = await readKnownPlacement(this.#options.kv)
-    // A look that began later may have ended earlier, with newer knowledge.
+    // A look that began later may have ended earlier, and may know more.
     if (look < this.#latest) return
     this.#latest = look
     this.#followStores(known)
     this.#followLocations(known)
   }
 
-  /** Looks at intervals. Returns a function that stops this. */
+  /** Looks at intervals until the returned function is called. */
   start(everyMs: number = limits.placementLookMs): () => Promise<void> {
     let stopped = false
     let running = Promise.resolve()

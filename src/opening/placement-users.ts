@@ -1,4 +1,4 @@
-/** Who uses locations and stores that a configuration lacks. */
+/** What uses the locations and stores that a configuration lacks. */
 import { everyBucket, everyReference } from '../jobs/blob-reference.ts'
 import type { Kv } from '../kv/kv.ts'
 import type { BlobOwner } from '../records/keyspace.ts'
@@ -13,12 +13,12 @@ export async function bucketsIn(kv: Kv, locations: readonly string[]): Promise<M
   return found
 }
 
-/** Some data on each of these stores, by the store's id. Stores without data are left out. Reads all references while some store has none. */
+/** An example of the data on each of these stores, by the store's id. Stores without data are left out. Stops reading once every store has an example. */
 export async function dataOn(kv: Kv, storeIds: readonly string[]): Promise<Map<string, BlobOwner>> {
   const found = new Map<string, BlobOwner>()
   if (storeIds.length === 0) return found
   for await (const { owner, manifest } of everyReference(kv)) {
-    // Snapshots don't count, because they are made again on the other stores.
+    // Snapshots don't count, because the next ones go to other stores.
     if (owner.kind === 'snapshot') continue
     for (const { storeId } of manifest.shards) {
       if (storeIds.includes(storeId) && !found.has(storeId)) found.set(storeId, owner)

@@ -1,11 +1,11 @@
-/** What a port needs of a log, and the log that keeps nothing. */
+/** The interface that a port needs of a log, and a log that discards everything. */
 import type { Logger } from 'pino'
 
 export type PortLog = Pick<Logger, 'level' | 'isLevelEnabled' | 'debug' | 'info' | 'warn' | 'error'>
 
 const ignore = (): void => {}
 
-/** For servers in other processes, which may have no log: `pino` takes longer to load than such a server takes to start. */
+/** For servers inside other processes, which may have no log. Loading `pino` takes longer than starting such a server. */
 export const silentLog = (): PortLog => ({
   level: 'silent',
   isLevelEnabled: () => false,

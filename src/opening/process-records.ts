@@ -1,4 +1,4 @@
-/** Which records belong to the processes that use one metadata, so that they stay where they are when metadata is copied, moved or replaced. */
+/** Tells the records of running processes from others. They stay where they are when metadata is copied, moved or replaced. */
 import { instanceKeys } from '../instance/instance-lock.ts'
 import { memberAccounts } from '../instance/member-accounts.ts'
 import { settlingKey } from '../instance/one-at-a-time.ts'
@@ -7,7 +7,7 @@ import type { Key } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import { members } from '../members/member-records.ts'
 
-/** Of the process that owns a data directory, or of members. */
+/** Records of the process that owns a data directory, or of members. */
 const processKeys: readonly Key[] = [...instanceKeys, settlingKey, offersKey]
 const processRanges: readonly KeyRange[] = [members, placementOffers, memberAccounts]
 

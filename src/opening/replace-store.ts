@@ -10,7 +10,7 @@ import { makeStore } from './make-store.ts'
 import type { Telling } from './open-stores.ts'
 
 /**
- * Also queues the blobs that had copies on the lost store for repair, and resolves with their number. After a crash, calling it again continues. Running
+ * Also queues the blobs that had copies on the lost store for repair, and resolves with their number. After a crash, another call continues. Running
  * servers take up the new store when they next look at the lost one, or at the placement that they share. Throws `PlacementRefused`.
  */
 export async function replaceStore(

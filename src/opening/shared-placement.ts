@@ -1,4 +1,4 @@
-/** The placement of metadata that several servers share: each start offers what it can serve, and proposes what its configuration changes (ADR 0044). */
+/** Shared placement: each start offers what its process can serve, and proposes the changes in its configuration (ADR 0044). */
 import { isDeepStrictEqual } from 'node:util'
 import { ownLocation } from '../blobs/location-policy.ts'
 import type { ClosingStack } from '../closing-stack.ts'
@@ -26,27 +26,27 @@ import { placeName, type Telling } from './open-stores.ts'
 import { ownerText } from './placement-refusals.ts'
 import { bucketsIn, dataOn } from './placement-users.ts'
 
-/** This process among those that share the metadata. */
+/** The process among those that share the metadata. */
 export interface SharedPlacement {
-  /** Its id among the members. */
+  /** Its id as a member. */
   member: string
-  /** For people: its host, and where its clients reach it. */
+  /** Its host, and the address where clients reach it, for people. */
   host: string
   address: string
-  /** The ids of all members that are not known to be gone. Asked after their offers were read. */
+  /** The ids of all members that may be alive. Call it after their offers were read. */
   living(): Promise<ReadonlySet<string>>
-  /** The keys of its ring, as its file or variable has them now. */
+  /** The keys that the file or variable of its key ring has now. */
   keys?(): readonly OfferedKey[]
   warn(message: string): void
   inform(message: string): void
 }
 
 export interface OpenOffer {
-  /** Writes the offer again if other stores are in use than before. */
+  /** Writes the offer again if the stores in use have changed. */
   refresh(stores: ReadonlyMap<string, GuardedStore>): Promise<void>
 }
 
-/** Offers everything that is configured. Comes before the placement is read, so that no proposal misses this process. */
+/** Offers everything that is configured. Call it before the placement is read, so that no proposal misses this process. */
 export async function openOffer(
   kv: Kv,
   configured: Placement,
@@ -91,7 +91,7 @@ function offerOf(
   }
 }
 
-/** The offers of the other members that are not known to be gone. What ran at the same address of this host before, this process replaces. */
+/** The offers of other members that may be alive. This process has replaced whatever ran earlier at its host and address. */
 export async function otherOffers(
   { all }: Offers,
   { member, host, address, living }: Pick<SharedPlacement, 'member' | 'host' | 'address' | 'living'>,
@@ -141,13 +141,13 @@ export interface ProposalOptions extends Telling {
 }
 
 export interface ProposedPlacement {
-  /** The placement from now on. */
+  /** The placement that holds from now on. */
   placement: KnownPlacement
-  /** The configuration would change more, which some other member can't serve yet. */
+  /** Whether more changes wait for a member that can't serve them yet. */
   isWaiting: boolean
 }
 
-/** Tells the operator where the configuration says something else than the placement from now on. Throws `PlacementRefused`. */
+/** Tells the operator where the configuration will differ from the placement. Throws `PlacementRefused`. */
 export async function proposePlacement(kv: Kv, options: ProposalOptions): Promise<ProposedPlacement> {
   const { configured, shared } = options
   for (;;) {
@@ -165,7 +165,7 @@ export async function proposePlacement(kv: Kv, options: ProposalOptions): Promis
   }
 }
 
-/** `undefined`: another process has made one of the stores meanwhile. */
+/** `undefined`: another process has made one of the stores. */
 async function withMadeStores(
   kv: Kv,
   { next, made }: Proposal,

@@ -26,7 +26,7 @@ export function openTemporaryKeys({ ring, credentials, oidc, clock }: TemporaryK
   return { clock, keys, sessions, credentials, webIdentities: webIdentities(oidc, clock) }
 }
 
-/** The verification of tokens is loaded for the first one: most servers trust no issuer. */
+/** Loaded for the first token, because most servers trust no issuer. */
 function webIdentities(oidc: readonly OidcProvider[], clock: Clock): WebIdentities {
   let opened: Promise<WebIdentities> | undefined
   const open = async (): Promise<WebIdentities> => {

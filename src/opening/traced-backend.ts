@@ -1,4 +1,4 @@
-/** A backend whose metadata and stores make a step of each call. It stands before the real one only where spans are collected. */
+/** A backend that reports each call of its metadata and stores as a step. It wraps the real one only if a tracer collects spans. */
 import type { Blobs } from '../blobs/blobs.ts'
 import type { ByteSource } from '../byte-source.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -54,7 +54,7 @@ function tracedBlobs(blobs: Blobs): Blobs {
   }
 }
 
-/** Its step lasts until the last byte has come and been verified. Of a large body, the stores write one piece while the next one comes. */
+/** The step lasts until the last byte has arrived and was verified. Stores write one piece of a large body while the next one arrives. */
 function tracedBody(payload: ByteSource): ByteSource {
   return {
     size: payload.size,

@@ -13,7 +13,7 @@ import {
 
 /**
  * Returns a function to call regularly. It proposes at most once a lease, and only while the placement is as this process last left it: a change that another
- * member has made since then may be newer than this configuration, so the next start decides.
+ * member has made since may be newer than this configuration, so the next start decides.
  */
 export function waitingProposal(
   kv: Kv,
@@ -44,6 +44,6 @@ export function waitingProposal(
   }
 }
 
-/** As they are stored. */
+/** Compares them in their stored form. */
 const isSame = (one: object, other: object): boolean => isDeepStrictEqual(stored(one), stored(other))
 const stored = (value: object): unknown => JSON.parse(JSON.stringify(value))

@@ -5,7 +5,7 @@ import type { encryptionOut } from '../contract/encryption-fields.ts'
 import type { EncodedFields } from '../contract/fields.ts'
 import type { objectHeaders } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
-import { partsCount, placeOfPart } from '../objects/object-parts.ts'
+import { locatePart, partsCount } from '../objects/object-parts.ts'
 import { readPart } from '../objects/upload-parts.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { Checksum, Encryption, ObjectRecord } from '../records/records.ts'
@@ -54,8 +54,8 @@ function rangeOfPart(record: ObjectRecord, number: number): ByteRange {
   if (record.data.kind === 'blob') {
     if (number === 1) return { start: 0, end: record.size }
   } else {
-    const place = placeOfPart(record.data.runs, number)
-    if (place !== undefined) return place.range
+    const part = locatePart(record.data.runs, number)
+    if (part !== undefined) return part.range
   }
   throw new S3Error('InvalidPartNumber', { details: { PartNumberRequested: String(number) } })
 }

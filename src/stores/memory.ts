@@ -52,7 +52,7 @@ class MemoryStore implements ShardStore {
   #made = 0
   #usedBytes = 0
   #closed = false
-  /** The greatest number under which it was maintained. */
+  /** The greatest number of a post under which it was maintained. */
   #maintainer = 0
 
   constructor({ clock = systemClock, bytesMax = Infinity }: MemoryStoreOptions) {
@@ -122,7 +122,7 @@ class MemoryStore implements ShardStore {
     this.#unchecked.delete(batchId)
   }
 
-  /** Closes none, because all are of this process. */
+  /** Closes none, because all batches are this process's own. */
   async closeAbandoned(_isGone: unknown, post?: MaintenancePost): Promise<number> {
     this.#requirePost(post)
     return 0

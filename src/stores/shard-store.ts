@@ -77,7 +77,7 @@ export class StoreOut extends Error {
   }
 }
 
-/** Thrown when a store beyond the network did not answer, or failed while it did. It may have done what was asked. A retry later may work. */
+/** Thrown when a store over the network failed, or did not answer in time. It may have done what was requested. A retry may work. */
 export class StoreUnreachable extends Error {
   constructor(reason: string) {
     super(reason)
@@ -103,7 +103,7 @@ export interface MaintenancePost {
   assertHeld(): void
 }
 
-/** Whether nothing of this member can become visible any more. `undefined`: the batch names no member, because its writer shares its metadata with no other host. */
+/** Whether nothing that this member wrote can become visible any more. `undefined`: the batch names no member, because no other host shares its writer's metadata. */
 export type IsGone = (member: string | undefined) => boolean | Promise<boolean>
 
 export interface CompactOptions {
@@ -136,7 +136,7 @@ export interface ShardStore {
 
   /**
    * Deletes shards. Their space is freed now or by `compact`. Durable when it resolves. Idempotent: a missing shard is no error.
-   * Only what this process has written itself may be deleted without a post, where there are posts.
+   * Where there are posts, only what this process itself has written may be deleted without one.
    */
   delete(ids: readonly ShardId[], post?: MaintenancePost): Promise<void>
 
@@ -147,7 +147,7 @@ export interface ShardStore {
   /** Records that every live shard of a closed batch has a reference. */
   markChecked(batchId: string, post?: MaintenancePost): Promise<void>
   /**
-   * Closes the open batches of writers that are gone, as of now, because their shards are older. Never closes a batch of this process. Resolves with the number of closed batches.
+   * Closes the open batches of writers that are gone. Their shards are older than this call. Never closes a batch of this process. Resolves with the number of closed batches.
    */
   closeAbandoned(isGone: IsGone, post?: MaintenancePost): Promise<number>
 

@@ -1,4 +1,4 @@
-/** Opens what lies in the place of a store, and notices when something else lies there. Each kind of store keeps identity and owner in its own way. */
+/** Opens the store at a path or in a bucket, and notices when something else lies there. Each kind of store keeps its identity and owner in its own way. */
 import { limits } from '../limits.ts'
 import { StoreFull, StoreReadOnly } from './shard-store.ts'
 import { type Claimant, judgeStore, type Ownership, type StoreOwner, StoreRefused } from './store-claim.ts'
@@ -12,21 +12,21 @@ export interface FoundIdentity {
 }
 
 export interface IdentityStorage<Found extends FoundIdentity> {
-  /** Of the place, for messages. */
+  /** The path or bucket, for messages. */
   readonly name: string
   /** `undefined`: there is no identity. Rejects when it is damaged. */
   find(): Promise<Found | undefined>
-  /** Says that there is none. */
+  /** The error that says that there is no identity. */
   missing(): Error
-  /** Does nothing if another process is first. Rejects where other data lies. */
+  /** Does nothing if another process was first. Rejects where other data lies. */
   create(claimant: Claimant | undefined): Promise<void>
-  /** Resolves with false when another claim was first. `anew`: the numbers of earlier maintainers don't count for this owner. */
+  /** Resolves with false when another claim was first. `anew`: forget the numbers of earlier maintainers. */
   claim(found: Found, owner: StoreOwner, anew: boolean): Promise<boolean>
   isEmpty(): Promise<boolean>
 }
 
 export interface IdentityOptions {
-  /** Create a store if there is nothing yet. */
+  /** Whether to create a store if there is nothing yet. */
   create: boolean
   /** Absent: the owner is not checked, and the store is not claimed. */
   ownership: Ownership | undefined
@@ -46,7 +46,7 @@ export class HeldIdentity<Found extends FoundIdentity> {
     this.#ownership = ownership
   }
 
-  /** Rejects when the opened store is gone: its place is missing, empty, another store's, or claimed by another server. */
+  /** Rejects when the opened store is gone: the path or bucket is missing, empty, holds another store, or was claimed by another server. */
   async require(): Promise<Found> {
     const { name } = this.#storage
     const found = await this.#storage.find()
@@ -93,7 +93,7 @@ async function claim<Found extends FoundIdentity>(
   const owner = (await ownership?.claimant())?.claims
   if (owner === undefined) return true
   try {
-    // An operator who claims a store for metadata of an earlier day has counted maintainers from there, too.
+    // Metadata that was restored to an earlier day counts its maintainers from there again.
     const anew = ownership?.takes === 'any' || found.owner?.metadataId !== owner.metadataId
     return await storage.claim(found, owner, anew)
   } catch (error) {
@@ -103,7 +103,7 @@ async function claim<Found extends FoundIdentity>(
   }
 }
 
-/** Parses the text of an identity. `path`: for messages. `formats`: that can be read. */
+/** `path`: for messages. `formats`: the formats that this version can read. */
 export function parseIdentity(
   text: string,
   path: string,

@@ -1,4 +1,4 @@
-/** What a web identity may become: a holder of temporary keys in its issuer's account, with those policies that its token names and that exist. */
+/** What a web identity may become: a holder of temporary keys in its issuer's account, with the policies that its token names, as far as they exist. */
 import type { Credentials } from '../auth/credentials.ts'
 import type { SessionHolder } from '../auth/session-token.ts'
 import type { WebIdentity } from './oidc/web-identities.ts'

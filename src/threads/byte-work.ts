@@ -24,7 +24,7 @@ export interface Piece {
 /** The work on one chunk: the first `bytes` of `memory` become the result, somewhere in `memory`. */
 type ChunkWork = (memory: Buffer, bytes: number) => Piece
 
-/** The next chunk of a body: the first `bytes` of `memory`. */
+/** The next chunk of a body, in the first `bytes` of `memory`. */
 export interface Chunk {
   work: ByteWork
   memory: Buffer
@@ -41,8 +41,8 @@ export class ByteWork {
   }
 
   /**
-   * Throws when `ready` was not awaited. `company`: its chunks will be given to `digestTogether` with those of other bodies. Alone, its MD5 is faster without what
-   * makes that possible.
+   * Throws when `ready` was not awaited. `company`: makes an MD5 that `digestTogether` can compute together with others. Computed alone, an ordinary one is faster.
+   * Its chunks must then go through `digestTogether`.
    */
   constructor({ digests, cipher }: WorkOrder, { company = false } = {}) {
     const md5 = company ? LaneMd5.open : () => undefined
@@ -50,7 +50,7 @@ export class ByteWork {
     this.#cipher = cipherWork(cipher)
   }
 
-  /** Takes the next chunk of each of several bodies into its digests. Call `convert` for each after it. */
+  /** Adds a chunk of each of several bodies to its digests. Call `convert` for each of them afterwards. */
   static digestTogether(chunks: readonly Chunk[]): void {
     const plain = chunks.map(({ work, memory, bytes }) => ({ work, bytes: memory.subarray(0, bytes) }))
     LaneMd5.updateTogether(
@@ -71,7 +71,7 @@ export class ByteWork {
     return this.convert(memory, bytes)
   }
 
-  /** The part of `work` that follows the digests. */
+  /** Does the rest of `work`, after the digests. */
   convert(memory: Buffer, bytes: number): Piece {
     return this.#cipher(memory, bytes)
   }

@@ -1,4 +1,4 @@
-/** The entry point of a thread: does the work of its sessions, in turns of one chunk of each of a few. Only `worker-threads.ts` starts it. */
+/** The entry point of a thread. It takes the work of its sessions in turns, each a chunk of each of a few sessions. Only `worker-threads.ts` starts it. */
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { lanes } from '../checksums/md5-kernel.ts'
 import { SegmentDamaged } from '../encryption/segments.ts'
@@ -9,9 +9,9 @@ type Ask = Extract<ToThread, { kind: 'work' | 'digest' }>
 type WorkAsk = Extract<Ask, { kind: 'work' }>
 
 interface Session {
-  /** `undefined`: it can't be started yet. */
+  /** `undefined`: the work can't start yet. */
   work: ByteWork | 'failed' | undefined
-  /** Without answer, the oldest first. */
+  /** Requests that have no answer yet, oldest first. */
   asks: Ask[]
 }
 
@@ -32,7 +32,7 @@ function answer(session: number, compute: () => Answer): void {
   parentPort?.postMessage(message)
 }
 
-/** Whatever else is asked of the session is answered with a failure. */
+/** Everything that is requested of the session from now on is answered with a failure. */
 function fail(id: number): void {
   const session = sessions.get(id)
   if (session !== undefined) session.work = 'failed'
@@ -40,7 +40,7 @@ function fail(id: number): void {
 
 function begin(id: number, order: WorkOrder): void {
   const session: Session = { work: undefined, asks: [] }
-  // The one that is alone with its thread has no company to be digested with.
+  // The only session of a thread has no company to be digested with.
   const company = sessions.size > 0
   sessions.set(id, session)
   const start = (): void => {
@@ -66,7 +66,7 @@ interface Turn {
   chunk: Chunk
 }
 
-/** What a session waits for: answers what needs no work on bytes, and gives the chunk that does. */
+/** Answers the session's next requests up to the first that needs work on bytes, and returns that chunk. */
 function turnOf(id: number, session: Session): Turn | undefined {
   const { work, asks } = session
   for (let ask = asks.shift(); ask !== undefined; ask = asks.shift()) {
@@ -82,7 +82,7 @@ function turnOf(id: number, session: Session): Turn | undefined {
   return undefined
 }
 
-/** One chunk of each of a few sessions, whose digests are computed together. Who had a turn comes last in the next. */
+/** Takes one chunk of each of a few sessions and computes their digests together. A session that had a turn goes to the end of the queue. */
 function takeTurn(): void {
   for (let next = received(); next !== undefined; next = received()) take(next)
   const turns: Turn[] = []
@@ -97,11 +97,11 @@ function takeTurn(): void {
   ByteWork.digestTogether(turns.map(({ chunk }) => chunk))
   for (const { ask, chunk } of turns)
     answer(ask.session, () => ({ kind: 'piece', piece: chunk.work.convert(chunk.memory, chunk.bytes) }))
-  // Not at once: an order that can't be started yet waits for something else than messages.
+  // In a later turn of the event loop, because work that can't start yet waits for something other than messages.
   setImmediate(takeTurn)
 }
 
-/** What has arrived and was not delivered yet. */
+/** A message that has arrived and was not delivered yet. */
 function received(): ToThread | undefined {
   const message: { message: ToThread } | undefined = parentPort === null ? undefined : receiveMessageOnPort(parentPort)
   return message?.message

@@ -37,7 +37,7 @@ export function workerThreads(count: number, idleMs: number = limits.threadIdleM
     const [least] = [...threads].sort((a, b) => a.sessions - b.sessions)
     return least !== undefined && (least.sessions === 0 || threads.size === count) ? least : added()
   }
-  /** For MD5s, which cost less in company: the busiest thread, until it has enough that some of them nearly always wait together. */
+  /** For MD5s, which cost less in company: the busiest thread that has room. Once a thread has enough sessions, several of them nearly always wait at the same time. */
   const mostLoaded = (): Thread => {
     const [most] = [...threads].filter(({ sessions }) => sessions < companyMax).sort((a, b) => b.sessions - a.sessions)
     return most ?? leastLoaded()
@@ -67,7 +67,7 @@ class Thread {
   /** Open sessions. */
   sessions = 0
   readonly #worker: Worker
-  /** Requests without an answer, by session, in the order in which answers come. */
+  /** Requests that have no answer yet, by session, in the order of the answers. */
   readonly #asked = new Map<number, Asked[]>()
   readonly #idleMs: number
   readonly #onEnd: () => void

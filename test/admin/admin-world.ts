@@ -49,6 +49,7 @@ export interface Reply {
 
 interface WorldOptions {
   oidc?: readonly OidcProvider[]
+  trustedProxies?: readonly string[]
   /** Absent: any. */
   port?: number
 }
@@ -74,7 +75,11 @@ export interface AdminWorld {
   close(): Promise<void>
 }
 
-export async function openAdminWorld({ oidc = [], port: wanted = 0 }: WorldOptions = {}): Promise<AdminWorld> {
+export async function openAdminWorld({
+  oidc = [],
+  trustedProxies = [],
+  port: wanted = 0,
+}: WorldOptions = {}): Promise<AdminWorld> {
   let logged = ''
   const sink = new Writable({
     write: (chunk, _, done) => {
@@ -110,7 +115,7 @@ export async function openAdminWorld({ oidc = [], port: wanted = 0 }: WorldOptio
     adminMetricsToken: 'a-token-of-the-tests',
     adminPublicEndpoints: ['https://console.example'],
     publicEndpoints: [],
-    trustedProxies: [],
+    trustedProxies,
     placement: ownPlacement,
     dataPath: undefined,
     member: undefined,

@@ -73,7 +73,7 @@ it('descriptions and tags come back as they were, and never as headers', async (
   }
 })
 
-it('names in paths and log-ins are refused without a fault of the server', async () => {
+it('names in paths and log-ins are refused, without an error in the server', async () => {
   for (const text of hostile.slice(0, 100)) {
     const path = `/v1/accounts/main/users/${encodeURIComponent(text)}`
     const shown = await world.ask({ method: 'GET', path })

@@ -158,7 +158,7 @@ describe('a log-in at an issuer', () => {
     expect([back.headers.location, cookieIn(back.headers, 'holdfast-session')]).toEqual(['/?logIn=LogInFailed', ''])
   })
 
-  it('that another browser began is refused: its code is worth nothing here', async () => {
+  it('that another browser began is refused, because its code is worth nothing here', async () => {
     issuer.claims = { policy: 'readonly' }
     const theirs = await begin()
     const mine = await begin()

@@ -62,6 +62,16 @@ describe('a request that is no good', () => {
     ],
     ['a built-in policy', { method: 'DELETE', path: '/v1/accounts/main/policies/readonly' }, 400, 'UnmodifiableEntity'],
     [
+      'a body that is nested too deeply to be walked',
+      {
+        method: 'PUT',
+        path: '/v1/accounts/main/policies/p',
+        body: `{"document":{"Statement":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`,
+      },
+      400,
+      'InvalidRequest',
+    ],
+    [
       'a body whose hash is not signed',
       { method: 'POST', path: users, input: { name: 'x' }, how: { payloadHash: 'UNSIGNED-PAYLOAD' } },
       400,

@@ -114,6 +114,24 @@ describe('a log-in', () => {
   })
 })
 
+it('failed log-ins count for the whole network of an IPv6 address', async () => {
+  const proxied = await openAdminWorld({ trustedProxies: ['127.0.0.1'] })
+  const logInFrom = async (address: string, secretAccessKey: string): Promise<number> => {
+    const plain = { 'x-forwarded-for': address }
+    const input = { accessKeyId: rootKey.accessKeyId, secretAccessKey }
+    return (await proxied.ask({ method: 'POST', path: '/v1/session', by: 'nobody', plain, input })).status
+  }
+  try {
+    for (let i = 0; i < limits.logInsFailedOfAddressMax; i++) {
+      expect(await logInFrom(`2001:db8:0:1::${i.toString(16)}`, 'wrong')).toBe(403)
+    }
+    expect(await logInFrom('2001:db8:0:1:ffff::1', rootKey.secretAccessKey)).toBe(429)
+    expect(await logInFrom('2001:db8:0:2::1', rootKey.secretAccessKey)).toBe(201)
+  } finally {
+    await proxied.close()
+  }
+})
+
 describe('a session', () => {
   it('may do what its key may', async () => {
     const browser = await logIn()
@@ -144,6 +162,39 @@ describe('a session', () => {
     expect((await world.identities.verbs.users.list('main')).map(({ name }) => name)).toEqual([])
   })
 
+  it('answers no page of another origin, not even one of another port of its host', async () => {
+    const browser = await logIn()
+    for (const [path, plain] of [
+      ['/v1/accounts', { 'sec-fetch-site': 'same-site' }],
+      ['/v1/accounts', { 'sec-fetch-site': 'cross-site' }],
+      ['/v1/accounts', { origin: 'http://127.0.0.1:9000' }],
+      ['/v1/tasks/events', { 'sec-fetch-site': 'same-site' }],
+    ] as const) {
+      const { status, json } = await askAs(browser, 'GET', path, { plain })
+      expect([path, plain, status, json.code]).toEqual([path, plain, 403, 'ForeignRequest'])
+    }
+    for (const site of ['same-origin', 'none']) {
+      expect((await askAs(browser, 'GET', '/v1/accounts', { plain: { 'sec-fetch-site': site } })).status).toBe(200)
+    }
+  })
+
+  it('beyond those that one key may have ends the oldest of that key, and nobody else’s', async () => {
+    const { keys } = world.identities.verbs
+    const [one, other] = [await keys.add({ accountId: 'main' }), await keys.add({ accountId: 'main' })]
+    const isOpen = async (browser: Browser) => (await askAs(browser, 'GET', '/v1/session')).status === 200
+    const others = await logIn(other)
+    const sessions: Browser[] = []
+    for (let i = 0; i < limits.browserSessionsOfHolderMax; i++) {
+      sessions.push(await logIn(one))
+      world.advance(1)
+    }
+    const [first, second] = sessions
+    if (first === undefined || second === undefined) throw new Error('there are too few sessions')
+    expect(await isOpen(first)).toBe(true)
+    const newest = await logIn(one)
+    expect(await Promise.all([first, second, newest, others].map(isOpen))).toEqual([false, true, true, true])
+  })
+
   it('ends with a log-out, for everybody who has the cookie', async () => {
     const browser = await logIn()
     expect((await askAs(browser, 'GET', '/v1/accounts')).status).toBe(200)
@@ -153,7 +204,7 @@ describe('a session', () => {
     expect([after.status, after.json.code]).toEqual([401, 'SessionEnded'])
   })
 
-  it('ends when it is idle, and at its full age although it is busy', async () => {
+  it('ends when it is idle, and at its full age even if it is busy', async () => {
     const idle = await logIn()
     const busy = await logIn()
     world.advance(limits.browserSessionIdleMs - 60_000)

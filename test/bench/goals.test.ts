@@ -72,7 +72,7 @@ describe('the goals of a run', () => {
     expect(goalOf({ ...between, idleBytes: 70 * MiB })).toMatchObject({ measured: '70 MiB', met: true })
   })
 
-  it('of workers go by what idle servers of one row hold', () => {
+  it('of workers compare what idle servers of one row hold', () => {
     const MiB = 1024 * 1024
     const idle = (server: string, mebibytes: number) => ({ ...measured(server, [10]), idleBytes: mebibytes * MiB })
     const results = resultsOf('get-4k', [idle(serverNames.one, 70), idle(serverNames.two, 117)])
@@ -85,7 +85,7 @@ describe('the goals of a run', () => {
     )
   })
 
-  it('of starts are held against the empty program of the same round', () => {
+  it('of starts compare with the empty program of the same round', () => {
     const round = (emptyMs: number, serveMs: number) => ({
       emptyMs,
       serveMs,

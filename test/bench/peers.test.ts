@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PeersResults } from '../../bench/results.ts'
-import { type PeerKind, type PeerPlace, peerKinds } from '../../bench/servers/peer-kinds.ts'
+import { type PeerKind, type PeerSetup, peerKinds } from '../../bench/servers/peer-kinds.ts'
 import { callsOf } from '../../bench/syncs.ts'
 import { describeInstalled } from '../support/installed.ts'
 
@@ -14,7 +14,7 @@ const runProgram = promisify(execFile)
 const main = fileURLToPath(new URL('../../dist/bench/main.js', import.meta.url))
 const server = fileURLToPath(new URL('../../dist/joined/main.js', import.meta.url))
 
-const place: PeerPlace = {
+const place: PeerSetup = {
   directory: '/peer',
   ports: [41, 42, 43, 44, 45, 46, 47, 48],
   accessKeyId: 'GKkey',

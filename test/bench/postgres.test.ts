@@ -58,7 +58,7 @@ describeInstalled('a short run of the bench over PostgreSQL', [postgresProbe], (
     expect(three?.resident?.before).toBeGreaterThan(2 * (one?.resident?.before ?? Number.NaN))
   })
 
-  it('holds gateways to a share of a core, where it may', () => {
+  it('limits gateways to a share of a core, where it may', () => {
     for (const { measurements } of results.held)
       expect(measurements.map(({ server }) => server)).toEqual(['one gateway, 0.3 core', 'two gateways, 0.3 core each'])
     expect(results.held.length % 2).toBe(0)

@@ -36,7 +36,7 @@ describe('MD5s together', () => {
     )
   })
 
-  it('count more bits than a number of 32 bits holds', () => {
+  it('count more bits than fit into 32 bits', () => {
     const piece = patternBytes(1, 64 * 1024 * 1024)
     const [md5, other] = [opened(), createHash('md5')]
     for (let i = 0; i < 9; i++) {
@@ -46,7 +46,7 @@ describe('MD5s together', () => {
     expect(md5.digest().toString('hex')).toBe(other.digest('hex'))
   })
 
-  it("are not computed by what computes one wrongly, in any lane, or can't at all", () => {
+  it("are not computed by a kernel that computes one wrongly in any lane, or that can't be opened", () => {
     const kernel = known(md5Kernel())
     expect(trustedKernel(() => kernel)).toBe(kernel)
     for (let wrong = 0; wrong < lanes; wrong++) {

@@ -1,4 +1,4 @@
-/** What the admin port of a real server with several workers says: sums over all of them, and changes that reach them all. */
+/** What the admin port of a server with several workers says: sums over all workers, and changes that reach all of them. */
 import { readFile } from 'node:fs/promises'
 import {
   CreateBucketCommand,
@@ -56,7 +56,7 @@ const counted = async (admin: string, operation: string): Promise<number> => {
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
-/** A connection for each, so that all workers get some. */
+/** Opens a connection for each request, so that all workers get some. */
 async function getOnFreshConnections(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const config = { endpoint: server?.ready.endpoint ?? '', region: 'us-east-1', credentials: environmentKey }
@@ -151,7 +151,7 @@ test('a running server reclaims for the command, keeping its own grace', async (
   ).ended
   expect([outcome.code, outcome.stderr]).toEqual([0, ''])
   expect(lastEvent(outcome)).toMatchObject({ event: 'reclaimed', blobsRemoved: 1 })
-  // Without an address, the command finds the data directory in use, and no admin port in the configuration.
+  // Without an address, the command finds that the data directory is in use, and that the configuration has no admin port.
   const refused = await run(['reclaim', '--data', place.path('data')], keyVariables).ended
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/could not be asked[\s\S]*stop it first/)])
 })

@@ -116,7 +116,7 @@ describe('the address', () => {
   test.each(['1', '2'])(
     'that nobody named, and another process has, is left out and said in one line, and its origin is not admitted, with %s workers',
     async (workers) => {
-      // Whoever has it: this test, or a server beside it.
+      // The owner is this test, or a server beside it.
       await takePort(9001).catch(() => {})
       const running = await serve(words('--workers', workers), { ...keyVariables, HOLDFAST_ADMIN_LISTEN: '' })
       expect(running.ready.adminEndpoint).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Which commands work on the data directory of a server that runs: all but those for which stopping it is in the nature of what they do. */
+/** Which commands work while a server runs on the data directory: all but those that by their nature need a stopped server. */
 import { afterEach, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { keyVariables, run, serve } from './holdfast-process.ts'
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const backupFile = (): string => place.path('a.backup')
 
-/** More words of each command, in the order in which they run. */
+/** Further words for each command, in the order in which the commands run. */
 const working: Record<string, () => string[]> = {
   health: () => [],
   reclaim: () => [],
@@ -33,7 +33,7 @@ const working: Record<string, () => string[]> = {
   backup: () => [backupFile()],
 }
 const refusing: Record<string, () => string[]> = { restore: () => [backupFile()], recover: () => [] }
-/** Servers, a command that asks nobody, and one whose own suite shows it, because it needs a database. */
+/** Servers, a command that needs no data, and one that has a suite of its own, because it needs a database. */
 const others = ['serve', 'server', 'completion', 'migrate']
 
 test('every command works beside a server, or says why the server must be stopped', async () => {

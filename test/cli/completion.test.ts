@@ -1,4 +1,4 @@
-/** The completion scripts, each in its own shell. */
+/** The completion scripts, each run in its own shell. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }))
 const ask = (program: string, ...words: string[]): string[] =>
   execFileSync(program, words, { cwd: directory, encoding: 'utf8' }).split('\n').filter(Boolean)
 
-/** Words of a command line up to the cursor, and what they complete to: among others, and without some. */
+/** The words up to the cursor, what must be among the completions, and what must not. */
 const rows: [string, string[], string[]][] = [
   ['holdfast lo', ['locations'], ['serve']],
   ['holdfast serve --log-', ['--log-level', '--log-file'], ['--data']],

@@ -37,7 +37,7 @@ describeInstalled('admin ports over PostgreSQL', [postgresProbe, opensslProbe, [
     return ready.adminEndpoint ?? ''
   }
 
-  /** As a browser asks that trusts the certificate. */
+  /** Sends a request as a browser that trusts the certificate. */
   function ask(
     admin: string,
     method: string,
@@ -73,13 +73,13 @@ describeInstalled('admin ports over PostgreSQL', [postgresProbe, opensslProbe, [
     const shown = await ask(b, 'GET', '/v1/session', { headers: session })
     expect(shown).toMatchObject({ status: 200, json: { account: 'main', csrfToken: began.json.csrfToken } })
 
-    // What changes something needs the token that came with the log-in, at each of them.
+    // At each server, a change needs the token that came with the log-in.
     const input = { name: 'ann' }
     const bare = await ask(b, 'POST', '/v1/accounts/main/users', { headers: session, input })
     expect(bare.status).toBe(403)
     const headers = { ...session, 'x-csrf-token': String(began.json.csrfToken) }
     expect((await ask(b, 'POST', '/v1/accounts/main/users', { headers, input })).status).toBe(201)
-    // The cookie of plain HTTP, which another host of the domain could have set, opens nothing.
+    // A cookie from plain HTTP, which another host of the domain could have set, opens nothing.
     const planted = { cookie: session.cookie.replace('__Host-', '') }
     expect((await ask(a, 'GET', '/v1/session', { headers: planted })).json.code).toBe('AccessDenied')
 
@@ -112,7 +112,7 @@ describeInstalled('admin ports over PostgreSQL', [postgresProbe, opensslProbe, [
     expect(measured('holdfast_members{kind="server"}')).toBe(2)
     expect(measured('holdfast_lease_left_seconds')).toBeGreaterThan(0)
     expect(Math.abs(measured('holdfast_clock_difference_seconds'))).toBeLessThan(60)
-    // There is no file of LMDB.
+    // With PostgreSQL there is no file of LMDB.
     expect(text).not.toMatch(/^holdfast_metadata_file_bytes /m)
     const lint = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
     expect([lint.status, lint.stdout, lint.stderr]).toEqual([0, '', ''])

@@ -1,4 +1,4 @@
-/** Servers over PostgreSQL in bad hours: workers and their parent are killed, the database is away at the end, a store is lost, a database is of no use. */
+/** Servers over PostgreSQL when things fail: workers and their parent are killed, the database is away during a stop, a store is lost, a database can't be used. */
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -83,7 +83,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))
     child.kill('SIGKILL')
     await expect.poll(() => isRunning(other)).toBe(false)
-    // Nobody is there to declare them gone, until another server is.
+    // Only another server can declare them gone.
     const next = await start('b')
     await expect.poll(async () => (await members()).map(({ pid }) => pid), askedEverySecond).toEqual([next.ready.pid])
   })
@@ -101,7 +101,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
       () => client.send(new ListObjectsV2Command({ Bucket })),
       () => client.send(new DeleteObjectCommand({ Bucket, Key: 'k' })),
     ]
-    // Longer than identities may be used without looking for changes.
+    // Longer than a process may use identities without looking for changes.
     for (let round = 0; round < 8; round++) {
       for (const ask of asks) {
         const beganMs = performance.now()
@@ -137,7 +137,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
   it.each([
     ['alone', []],
     ['with workers', ['--workers', '2']],
-  ])('stop when they are told to while the database is away, %s', async (_, more) => {
+  ])('stop on request while the database is away, %s', async (_, more) => {
     const { ready, child, ended } = await start('a', ...more)
     await place.clientOf(ready.endpoint).send(new CreateBucketCommand({ Bucket }))
     await postgres.stop('SIGKILL')
@@ -145,7 +145,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     child.kill('SIGTERM')
     const { code, signal, stderr } = await ended
     expect({ code, signal }).toEqual({ code: 0, signal: null })
-    // Less than supervisors wait before they kill.
+    // Less than supervisors wait before they kill a process.
     expect(performance.now() - beganMs).toBeLessThan(10_000)
     expect(stderr).not.toContain('    at ')
   })
@@ -165,7 +165,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     await expect.poll(() => read().catch(() => undefined)).toBe('kept')
   })
 
-  it('take temporary keys that another one has given', async () => {
+  it('accept temporary keys that another server has given out', async () => {
     const [a, b] = await Promise.all([start('a'), start('b')])
     const port = Number(new URL(a.ready.endpoint).port)
     const agent = new Agent()
@@ -179,11 +179,11 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     expect(await (await own.send(new GetObjectCommand({ Bucket, Key: 'k' }))).Body?.transformToString()).toBe('x')
   })
 
-  it('say in one line why a database is of no use', async () => {
+  it('say in one line why they can not use a database', async () => {
     const url = variables.HOLDFAST_METADATA_URL ?? ''
     const expectRefused = async (changed: string, message: string): Promise<void> => {
       const { code, stderr } = await run(words('a'), { ...variables, HOLDFAST_METADATA_URL: changed }).ended
-      // Warnings of the log are lines of JSON.
+      // Warnings in the log are lines of JSON.
       const lines = stderr
         .trim()
         .split('\n')

@@ -1,4 +1,4 @@
-/** What operators ask of servers over PostgreSQL, and change while these run: clocks, locations, accounts, keys. */
+/** What operators ask servers over PostgreSQL, and what they change while the servers run: clocks, locations, accounts, keys. */
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
@@ -25,7 +25,7 @@ describeInstalled('operators of servers over PostgreSQL', [postgresProbe], () =>
     return { a, b: await start('b') }
   }
 
-  it('see members in a table, and whose clock decides; and are told that there is no location default', async () => {
+  it('see the members in a table, and whose clock decides, and learn that there is no location default', async () => {
     const { ready } = await start('a')
     await place.clientOf(ready.endpoint).send(new CreateBucketCommand({ Bucket }))
     const { stdout } = await command('a', 'members')
@@ -65,7 +65,7 @@ describeInstalled('operators of servers over PostgreSQL', [postgresProbe], () =>
     }
   })
 
-  it('learn at a server that reads its accounts again that another one has others', async () => {
+  it('learn that another server has other accounts, when a server reads its own again', async () => {
     const { a } = await startTwo()
     const account = `[[accounts]]\nid = "ann"\n[[accounts.keys]]\naccessKeyId = "ann-key"\nsecretAccessKey = "canary-secret-of-ann"\n`
     await place.configure(account)

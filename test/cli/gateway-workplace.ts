@@ -1,4 +1,4 @@
-/** Where the tests of a file run servers that share one store, and metadata in PostgreSQL: a workplace, a configuration and a database for each test. */
+/** Runs servers that share a store and metadata in PostgreSQL: each test gets a workplace, a configuration and a database. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { PostgresServer } from '../support/postgres.ts'
@@ -11,11 +11,11 @@ export const ringVariables = {
 }
 
 export interface GatewayWorkplace extends Workplace {
-  /** What every server and command of the test gets in its environment. */
+  /** The environment of every server and command of the test. */
   readonly variables: Record<string, string>
   /** The URL of another database, which is empty. */
   database(): Promise<string>
-  /** Writes the configuration of all of them again, with more at its end. */
+  /** Writes the configuration again for all servers, with more at its end. */
   configure(more?: string): Promise<void>
 }
 
@@ -29,7 +29,7 @@ copies = 1
 stores = ["shared"]
 `
 
-/** Call it once, as `openWorkplace`. */
+/** Call it once, like `openWorkplace`. */
 export function openGatewayWorkplace(name: string): GatewayWorkplace {
   const place = openWorkplace(name)
   let postgres: PostgresServer

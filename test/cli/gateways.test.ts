@@ -84,7 +84,7 @@ describeInstalled('servers over PostgreSQL', [postgresProbe], () => {
     expect(JSON.parse(await readFile(place.path('a', 'holdfast.json'), 'utf8'))).toMatchObject({ metadata: 'postgres' })
   })
 
-  it('accept a key at once that was made at another one', async () => {
+  it('accept a key as soon as another server has made it', async () => {
     const [a, b] = await Promise.all([start('a'), start('b')])
     const made = await run(
       ['keys', 'add', '--account', 'main', '--admin-endpoint', a.ready.adminEndpoint ?? '', '--json'],
@@ -96,13 +96,13 @@ describeInstalled('servers over PostgreSQL', [postgresProbe], () => {
     expect((await client.send(new ListBucketsCommand({}))).$metadata.httpStatusCode).toBe(200)
   })
 
-  it('have their keys wrapped again by a command that has the key ring, and no data directory', async () => {
+  it('have their keys wrapped anew by a command that has the key ring but no data directory', async () => {
     await start('a')
     const rewrap = run(['key-ring', '--rewrap', '--data', place.path('nowhere')], variables).ended
     expect(await rewrap).toMatchObject({ code: 0, stdout: expect.stringContaining('wrapped anew') })
   })
 
-  it('hand the jobs on when the one that runs them is killed', async () => {
+  it('hand the jobs over when the server that runs them is killed', async () => {
     const [a, b] = await Promise.all([start('a'), start('b')])
     await expect
       .poll(async () => (await members()).filter(({ maintainer }) => maintainer > 0), askedEverySecond)
@@ -135,7 +135,7 @@ describeInstalled('servers over PostgreSQL', [postgresProbe], () => {
     expect(outcome.stdout + outcome.stderr).not.toContain('canary')
   })
 
-  it('use no data directory that has metadata of its own, and leave theirs to no other server', async () => {
+  it('refuse a data directory with metadata of its own, and other servers refuse theirs', async () => {
     const own = { ...keyVariables, ...ringVariables }
     const alone = await serve(words('alone'), own)
     alone.child.kill('SIGTERM')

@@ -26,7 +26,7 @@ const listening = async (status: number): Promise<string> => {
 
 test('a server that takes requests is ready, until it is stopped', async () => {
   const { ready, child, ended } = await serve(['serve', '--data', root, '--listen', '127.0.0.1:0'], keyVariables)
-  // As in a container: by the variable that the server itself reads, and on every interface.
+  // Configured as in a container: by the variable that the server itself reads, and listening on every interface.
   const variables = { HOLDFAST_LISTEN: `:${new URL(ready.endpoint).port}` }
   const before = await run(['health'], variables).ended
   expect(before).toMatchObject({ code: 0, stdout: `ready ${ready.endpoint}\n`, stderr: '' })

@@ -6,10 +6,10 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** A compiled file of the sources, for code that a test evaluates. */
+/** The compiled file of a source file, for code that a test evaluates. */
 export const program = (path: string): string => fileURLToPath(new URL(`../../dist/src/${path}`, import.meta.url))
 
-/** What users start. */
+/** The file that users start. */
 export const main = fileURLToPath(new URL('../../dist/joined/main.js', import.meta.url))
 
 export const environmentKey = { accessKeyId: 'test-access-key', secretAccessKey: 'canary-secret-of-tests' }
@@ -49,7 +49,7 @@ export interface Running {
 }
 
 const children = new Set<ChildProcess>()
-/** What ran last, whether it has ended or not. */
+/** The process that was started last, whether it has ended or not. */
 const ran: { words: readonly string[]; output: Running['output'] }[] = []
 const ranMax = 20
 
@@ -58,7 +58,7 @@ export function killLeftovers(): void {
   for (const child of children) child.kill('SIGKILL')
 }
 
-/** What processes wrote to their logs since the last call: why a server answered as it did stands nowhere else. */
+/** What processes have logged since the last call. Only the logs tell why a server answered as it did. */
 export const takeLogs = (): string =>
   ran
     .splice(0)
@@ -83,7 +83,7 @@ export function run(
   const [command = process.execPath, ...rest] = [...through, process.execPath, main, ...words]
   const child = spawn(command, rest, {
     ...(uid === undefined ? {} : { uid }),
-    // Servers of tests run side by side: the default port is for one, and so are all cores. Tests of several workers say so.
+    // Servers of tests run side by side, so they take neither the default admin port nor all cores, unless a test asks for several workers.
     env: { PATH: process.env.PATH, HOLDFAST_ADMIN_LISTEN: 'off', HOLDFAST_WORKERS: '1', ...environment },
     stdio: ['ignore', 'pipe', typeof errors === 'number' ? errors : 'pipe'],
   })
@@ -144,7 +144,7 @@ export const keyVariables = {
   HOLDFAST_SECRET_ACCESS_KEY: environmentKey.secretAccessKey,
 }
 
-/** For `expect.poll` of what a command says: it starts one each time, and what is waited for must not lack the processor. */
+/** For `expect.poll` of a command's output. Each look starts a process, and must leave processor time for what the test waits for. */
 export const askedEverySecond = { interval: 1000 }
 
 /**

@@ -220,7 +220,7 @@ test('the primary answers a change once all workers know it; one that is stopped
     (await beside.verbs.keys.list({ accountId: 'main' })).find(({ accessKeyId }) => accessKeyId === key.accessKeyId)
       ?.disabled
   const change = order(enable)
-  // The primary waits for the worker, not for the one that takes its place.
+  // The primary waits for the worker that died, not for its replacement.
   await expect.poll(isDisabled).toBe(false)
   process.kill(stopped, 'SIGKILL')
   expect((await change).tookMs).toBeLessThan(limits.identityLeaseMs)

@@ -159,8 +159,8 @@ async function opened(backend: Backend): Promise<number> {
   for await (const { key, value } of everyEntry(backend.kv, uploads)) {
     const record = uploadCodec.decode(key, value)
     if (record.state !== 'open' || record.encryption?.wrappedBy === undefined) continue
-    const place = { uploadId: uploadIdOf(key) }
-    objectKeyOf(backend, record.encryption, { bucketId: record.bucketId, key: record.key, place }, customerKey)
+    const owner = { uploadId: uploadIdOf(key) }
+    objectKeyOf(backend, record.encryption, { bucketId: record.bucketId, key: record.key, owner }, customerKey)
     count++
   }
   return count

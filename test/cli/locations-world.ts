@@ -1,4 +1,4 @@
-/** Where locations are tested as an operator meets them: a configuration over directories, a server, a client, commands. */
+/** Tests locations as an operator meets them: a configuration over directories, a server, a client, commands. */
 import { writeFile } from 'node:fs/promises'
 import {
   CreateBucketCommand,
@@ -56,7 +56,7 @@ export class Client {
   close = (): void => this.#s3.destroy()
 }
 
-/** Small objects, and ones that are laid in many stripes. */
+/** Small objects, and objects that take many stripes. */
 export async function putAll(client: Client, prefix: string): Promise<void> {
   for (let i = 0; i < 3; i++) {
     await client.put(`${prefix}-small-${i}`, small(i))

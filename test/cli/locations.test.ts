@@ -1,4 +1,4 @@
-/** Locations as an operator meets them: what a configuration may not take away, how many disks may be away, copies that become shards. */
+/** Locations as an operator meets them: what a configuration must not remove, how many disks may be missing, copies that become shards. */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { keyVariables, run } from './holdfast-process.ts'

@@ -1,4 +1,4 @@
-/** Locations whose disks go away under the server, and are replaced: everything is read all the time, and is whole again on the new ones. */
+/** Locations whose disks disappear under the server and are replaced: everything can be read all the time, and in the end all shards are on the new disks. */
 import { mkdir, rename } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { lastEvent } from './holdfast-process.ts'
@@ -18,7 +18,7 @@ describe('a location of two copies over three disks', () => {
           for (let i = 0; i < 6; i++) await client.put(`small-${i}`, small(i))
           for (let i = 0; i < 3; i++) await client.put(`large-${i}`, large(i))
           expect(await status()).toMatchObject({ degradedBlobs: 0, failuresSurvived: { now: 1, whole: 1 } })
-          // The disk goes away under the running server.
+          // The disk disappears under the running server.
           await rename(place.path('disk2'), place.path('lost'))
           for (let i = 0; i < 3; i++) await client.holds(`large-${i}`, large(i))
           for (let i = 0; i < 6; i++) await client.put(`after-${i}`, small(10 + i))
@@ -30,7 +30,7 @@ describe('a location of two copies over three disks', () => {
       const away = { name: 'disk2', state: 'out', reason: expect.stringContaining('not mounted') }
       expect(await status()).toMatchObject({ health: 'AT RISK', failuresSurvived: { now: 0 }, stores: [{}, away, {}] })
       expect((await command('locations', 'status')).stdout).toMatch(/^AT RISK: /)
-      // What is empty in its place is not taken for it.
+      // The empty directory in its place is not taken for the store.
       await mkdir(place.path('disk2'))
       await serving(
         async (client) => {
@@ -40,7 +40,7 @@ describe('a location of two copies over three disks', () => {
           const replaced = await command('locations', 'replace', 'disk2', '--json')
           expect(replaced).toMatchObject({ code: 0 })
           expect(JSON.parse(replaced.stdout).queuedBlobs).toBeGreaterThan(0)
-          // Every process takes the new one up when it next looks at the lost one; until then it is not whole.
+          // Each process takes up the new store when it next looks at the lost one. Until then the location is not whole.
           for (let repaired = await command('repair'); repaired.code !== 0; repaired = await command('repair'));
           expect(await status()).toMatchObject({ degradedBlobs: 0, stores: [{}, { state: 'up' }, {}] })
         },
@@ -55,7 +55,7 @@ describe('a location of two copies over three disks', () => {
 
       expect(await command('locations', 'status')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK: /) })
 
-      // Whole: any one of the others may now go.
+      // The location is whole: any one of the other disks may now fail.
       await rename(place.path('disk1'), place.path('lost-too'))
       await serving(
         async (client) => {
@@ -102,7 +102,7 @@ describe('a location of 4 + 2 shards over six disks', () => {
     expect(lastEvent(repaired)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
     expect(await status()).toMatchObject({ degradedBlobs: 0, failuresSurvived: { now: 2, whole: 2 } })
 
-    // Whole: any two of the others may now go, and no third.
+    // The location is whole: any two of the other disks may now fail, but no third.
     await away('disk1', 'disk4')
     await serving(async (client) => {
       await holdsAll(client, 'before')

@@ -1,4 +1,4 @@
-/** A server that loses a store while it runs: what its health check says, and how its admin port puts a new one in the place. */
+/** A server that loses a store while it runs: what its health check says, and how its admin port replaces the store. */
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { beforeEach, expect, test } from 'vitest'

@@ -6,7 +6,7 @@ const GiB = 1024 ** 3
 const host = { cores: 16, memoryBytes: 64 * GiB }
 const unlimited = '9223372036854771712\n'
 
-/** What lies in `/sys/fs/cgroup`, and the share that it leaves of the host's. */
+/** The files in `/sys/fs/cgroup`, and the share of the host that they leave. */
 const rows: [what: string, listed: string | undefined, files: Record<string, string>, expected: object][] = [
   ['no control groups: all of it', undefined, {}, host],
   ['a group without limits: all of it', '0::/\n', { 'cpu.max': 'max 100000\n', 'memory.max': 'max\n' }, host],

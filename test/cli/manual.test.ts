@@ -13,7 +13,7 @@ describeInstalled('mandoc', [['sh', '-c', 'command -v mandoc']], () => {
   })
 
   test('shows every command and every flag', () => {
-    // Bold letters are printed twice.
+    // The terminal form prints each bold letter twice.
     const overstrike = new RegExp(`.${String.fromCharCode(8)}`, 'g')
     const words = ['-T', 'utf8', '-O', 'width=200', page]
     const shown = execFileSync('mandoc', words, { encoding: 'utf8' }).replaceAll(overstrike, '')

@@ -1,4 +1,4 @@
-/** What `holdfast members` shows: of shared metadata as a table, and of a data directory. */
+/** What `holdfast members` shows: a table for shared metadata, and the owner of a data directory. */
 import { expect, it } from 'vitest'
 import { clockWarning, memberTable } from '../../src/cli/members.ts'
 import type { ListedMember } from '../../src/members/list-members.ts'

@@ -1,4 +1,4 @@
-/** `holdfast migrate` more than once: after it was killed, given up, or begun with another database, and there and back. It waits for leases of killed processes. */
+/** `holdfast migrate` more than once: after it was killed, given up, or begun with another database, and there and back. It waits for the leases of killed processes. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
@@ -23,7 +23,7 @@ describeInstalled('holdfast migrate, again', [postgresProbe, ['strace', '-V']], 
     })
   }
 
-  /** Kills a move when it says for the first time how far it is. */
+  /** Kills a move when it first reports its progress. */
   async function killCopying(engine: 'postgres' | 'lmdb'): Promise<void> {
     const { child, ended, line } = migrating('--to', engine)
     await line((said) => said.includes('"task":"copy"'))
@@ -31,9 +31,9 @@ describeInstalled('holdfast migrate, again', [postgresProbe, ['strace', '-V']], 
     expect((await ended).signal).toBe('SIGKILL')
   }
 
-  /** Kills a move when everything is copied: before the directory says where its metadata is, or after that. */
+  /** Kills a move when everything is copied: either before or after the directory says where its metadata is. */
   async function killNearTheEnd(engine: 'postgres' | 'lmdb', call: 'rename' | 'fsync'): Promise<void> {
-    // The first such call is one of the start. Calls are counted by thread, so there must be only one.
+    // The first such call belongs to the start. Calls are counted by thread, so there must be only one thread.
     const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=2`]
     const within = call === 'fsync' ? ['-P', place.path('data')] : []
     const through = ['strace', '-f', '-qq', '-o', '/dev/null', ...within, ...inject]
@@ -69,7 +69,7 @@ describeInstalled('holdfast migrate, again', [postgresProbe, ['strace', '-V']], 
     },
   )
 
-  it('takes no database that holds anything, and goes on only to the one where it began', async () => {
+  it('refuses a database that holds anything, and continues only to the one where it began', async () => {
     await fillWithMany()
     const used = await world.otherDatabase('used')
     const stores = await readFile(place.path('holdfast.toml'), 'utf8')
@@ -124,7 +124,7 @@ describeInstalled('holdfast migrate, again', [postgresProbe, ['strace', '-V']], 
     expect(await there()).toMatchObject({ code: 0 })
   })
 
-  it('carries the number of the maintainer on, so that no store refuses the next one', async () => {
+  it('keeps the number of the maintainer, so that no store refuses the next maintainer', async () => {
     await serving(alone(), fill)
     const numbers: number[] = []
     for (let round = 0; round < 2; round++) {

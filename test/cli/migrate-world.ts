@@ -1,4 +1,4 @@
-/** Where `holdfast migrate` is tested: a database and a data directory for each test, servers on either side, and what clients see of them. */
+/** Tests `holdfast migrate`: a database and a data directory for each test, servers on either side, and what clients see of them. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import {
   CreateBucketCommand,
@@ -30,7 +30,7 @@ export class MigrateWorld {
   readonly place: Workplace
   #postgres: PostgresServer | undefined
   #tests = 0
-  /** Of the database of the test. */
+  /** The URL of the test's database. */
   url = ''
 
   /** Registers hooks: call it once, before the tests. */
@@ -57,7 +57,7 @@ export class MigrateWorld {
     return `migrate${this.#tests}`
   }
 
-  /** Another one, which is empty. */
+  /** The URL of another, empty database. */
   otherDatabase = (name: string): Promise<string> => this.postgres.database(`${name}${this.#tests}`)
 
   configure = (more = ''): Promise<void> =>
@@ -91,7 +91,7 @@ stores = ["shared"]
     host = 'data',
   ): Promise<T> => (await this.servingLogged(variables, work, host)).result
 
-  /** Also what the server said. */
+  /** Includes what the server printed. */
   servingLogged = async <T>(
     variables: Record<string, string>,
     work: (client: S3Client, adminEndpoint: string) => Promise<T>,
@@ -114,7 +114,7 @@ stores = ["shared"]
     return stderr
   }
 
-  /** Which side a server could use now. */
+  /** The sides on which a server could start now. */
   usable = async (): Promise<string[]> => {
     const own = await openEngine({ path: this.place.path('data', 'meta'), onFatal: () => {} })
     const database = await openPostgres({ url: this.url })
@@ -151,7 +151,7 @@ export async function fill(client: S3Client): Promise<void> {
   )
 }
 
-/** All that clients see. */
+/** Everything that clients see. */
 export async function seen(client: S3Client) {
   const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand({ Bucket }))
   const bodies = Versions.map(async ({ Key, VersionId }) => {

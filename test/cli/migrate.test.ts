@@ -30,7 +30,7 @@ describeInstalled('holdfast migrate', [postgresProbe], () => {
       expect(await seen(client)).toEqual(before)
       await lockedStays(client)
     })
-    // Another host, which has the key ring, and the key that was made before the move.
+    // Stands for another host: it has the key ring, and the key that was made before the move.
     await mkdir(place.path('other'))
     const other = { ...shared(), HOLDFAST_KEY_RING: await readFile(place.path('data', 'keys'), 'utf8') }
     const after = await serving(
@@ -84,7 +84,7 @@ describeInstalled('holdfast migrate', [postgresProbe], () => {
     await serving(shared(), async (client) => expect((await seen(client)).versions.length).toBeGreaterThan(4))
   })
 
-  it('--keep-local leaves objects in the data directory, whose store becomes one like others, and takes it back', async () => {
+  it('--keep-local leaves objects in the data directory, whose store becomes like any other, and the way back works too', async () => {
     await serving({ ...alone(), HOLDFAST_CONFIG: '' }, fill)
     const before = await serving(alone(), seen)
     expect(await there('--keep-local')).toMatchObject({ code: 1, stderr: expect.stringContaining('[stores.local]') })
@@ -94,7 +94,7 @@ describeInstalled('holdfast migrate', [postgresProbe], () => {
       expect(await seen(client)).toEqual(before)
       await client.send(new PutObjectCommand({ Bucket, Key: 'more', Body: 'more' }))
     })
-    // No configuration can name the location of its buckets, so none is asked to.
+    // No configuration can have the location of its buckets, so none is required.
     expect(stderr).not.toContain('locations.default')
     const elsewhere = run(['migrate', '--to', 'lmdb', '--data', place.path('elsewhere')], shared()).ended
     expect(await elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('in which objects lie') })
@@ -119,7 +119,7 @@ describeInstalled('holdfast migrate', [postgresProbe], () => {
         code: 1,
         stderr: expect.stringMatching(/is in use by server .* could still change what is moved; stop it first/),
       })
-      // The refusal has left no trace.
+      // The refusal has left nothing behind.
       await client.send(new PutObjectCommand({ Bucket, Key: 'on', Body: 'and on' }))
     })
     await serving(shared(), seen)

@@ -1,4 +1,4 @@
-/** What a person reads who names a database, and has not installed its driver. */
+/** What people read when they configure a database and have not installed its driver. */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const place = openWorkplace('driver')
 
 it('is told to install the package, in one line', async () => {
-  // The program beside all packages but that one.
+  // The program, with all packages but that one.
   for (const part of ['dist', 'package.json']) await cp(join(root, part), place.path(part), { recursive: true })
   await mkdir(place.path('node_modules'))
   for (const name of await readdir(join(root, 'node_modules'))) {

@@ -1,4 +1,4 @@
-/** The database that several servers share is lost: what `holdfast recover` and `holdfast restore` bring into an empty one, also when they are killed on the way. */
+/** Servers lose their shared database: what `holdfast recover` and `holdfast restore` bring back into an empty one, even when they are killed on the way. */
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
@@ -49,7 +49,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
     }
   }
 
-  it('comes back from a snapshot and newer copies, with one disk lost, too; a recovery that is killed counts for nothing', async () => {
+  it('comes back from a snapshot and newer copies, even with one disk lost; a killed recovery has no effect', async () => {
     await make(schemes['two copies'])
     const before = await world.serving(async (s3) => {
       await makeBuckets(s3)
@@ -105,7 +105,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
     })
   })
 
-  it('comes back from a backup that was made beside servers, without what their processes had there', async () => {
+  it('comes back from a backup that was made while servers ran, without the records of their processes', async () => {
     await make(schemes['two copies'])
     const file = world.path('file.backup')
     const before = await world.serving(async (s3) => {
@@ -121,7 +121,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
       writing = false
       await Promise.all(writers)
       return settled
-      // Its records stay in the database, and are in the backup anyway.
+      // Its records stay in the database. They are in the backup in any case.
     }, 'SIGKILL')
     const number = await postNumber()
     expect(number).toBeGreaterThan(0)
@@ -146,7 +146,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
     expect(await postNumber()).toBeGreaterThan(number ?? 0)
   })
 
-  /** Marks of unfinished metadata in the database; 0 where it is not made yet. */
+  /** How many marks of unfinished metadata the database has. 0 also if it has no tables yet. */
   const marks = (): number => {
     try {
       const found = "select count(*) from holdfast_entries where position('unfinished'::bytea in key) > 0"

@@ -48,7 +48,7 @@ export class RecoverWorld {
   readonly stores: string
   readonly location: string
 
-  /** Its data directory has no metadata of its own. */
+  /** Its data directory has no metadata. */
   readonly #isShared: boolean
   readonly #variables: Record<string, string>
 
@@ -115,7 +115,7 @@ export async function makeBuckets(s3: S3Client): Promise<void> {
   await s3.send(
     new CreateBucketCommand({ Bucket: 'locked', CreateBucketConfiguration, ObjectLockEnabledForBucket: true }),
   )
-  // In the data directory's own store, if there is one.
+  // The data directory's own store, if there is one.
   await s3.send(new CreateBucketCommand({ Bucket: 'ordinary' }))
 }
 

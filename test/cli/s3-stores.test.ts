@@ -25,7 +25,7 @@ const variables = {
 
 const place = openWorkplace('s3-stores')
 let config: string
-/** By the name of the store, in the order in which they were started. */
+/** The servers by the name of their store, in the order in which they were started. */
 let far: Map<string, { endpoint: string; running?: Running }>
 
 beforeEach(() => {

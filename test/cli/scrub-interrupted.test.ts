@@ -1,4 +1,4 @@
-/** `holdfast scrub` that is cut off: killed, or its server is; beside a server that starts; cancelled. */
+/** A `holdfast scrub` that is interrupted: it is killed, or its server is, or it is cancelled; also while a server starts. */
 import { expect, test } from 'vitest'
 import { bytes, clean, eventsOf, fill, objects, ScrubWorld } from './scrub-world.ts'
 
@@ -23,7 +23,7 @@ test('a scrub that was killed goes on where it was, and begins anew when that is
   }
   const last = await command('scrub', '--rate', 'unlimited')
   expect(last.events[0]).toMatchObject({ event: 'progress', task: 'scrub', total: 2 * objects * bytes })
-  // Those that were checked before are not checked again, nor forgotten.
+  // Shards that were checked before are neither checked again nor forgotten.
   expect(last.events[0]).toHaveProperty('counts.checked')
   expect(last).toMatchObject({ code: 0, last: { ...clean, bytes: 2 * objects * bytes } })
 })
@@ -47,7 +47,7 @@ test('a scrub gives way to a server that starts, which goes on with it', async (
   const scrub = start('scrub', '--rate', '50KiB')
   await scrub.line((line) => JSON.parse(line).done > 0)
   await serving(async () => {
-    // At the first rate it would take longer than the server waits.
+    // At the first rate, it would take longer than the server waits.
     expect(await command('scrub', '--rate', 'unlimited')).toMatchObject({ code: 0, last: clean })
     expect(await scrub.ended).toMatchObject({ code: 0 })
   })

@@ -1,4 +1,4 @@
-/** Where scrubs are tested: a server over three disks, objects on two of them each, damage, and commands beside it or without it. */
+/** Tests scrubs: a server over three disks, objects with copies on two of them, damage, and commands with and without the server. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
@@ -7,7 +7,7 @@ import { patternBytes } from '../support/seeded.ts'
 import { keyVariables, type Outcome, type Running, run, serve } from './holdfast-process.ts'
 import { openWorkplace, testClient, type Workplace } from './workplace.ts'
 
-/** Each has a file of its own. */
+/** Each object has a file of its own. */
 export const bytes = 1200 * 1024
 export const objects = 6
 const body = (i: number): Buffer => patternBytes(i, bytes)
@@ -22,7 +22,7 @@ export const eventsOf = ({ stdout }: Outcome): Event[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Event)
 
-/** Snapshots of the metadata are made only when a test asks for them. */
+/** The server takes snapshots of the metadata only on request. */
 export const clean = {
   event: 'scrubbed',
   state: 'done',
@@ -35,7 +35,7 @@ export const clean = {
 
 export class ScrubWorld {
   readonly place: Workplace
-  /** The file of the configuration. */
+  /** The path of the configuration file. */
   config = ''
 
   /** Registers hooks: call it once, before the tests. */
@@ -71,7 +71,7 @@ export class ScrubWorld {
     return { code: outcome.code, events, last: events.at(-1) }
   }
 
-  /** A bit of every large shard of a store. Resolves with how many there are. */
+  /** Flips a bit in every large shard of a store. Resolves with the number of shards. */
   flipAll = async (store: string): Promise<number> => {
     const found = await readdir(this.place.path(store, 'files'), { recursive: true, withFileTypes: true })
     const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))

@@ -1,4 +1,4 @@
-/** `holdfast scrub` and `holdfast repair` as an operator meets them: beside a server and without one, and at a terminal. */
+/** `holdfast scrub` and `holdfast repair` as an operator meets them: with and without a server, and at a terminal. */
 import { execFileSync, spawn } from 'node:child_process'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

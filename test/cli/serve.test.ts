@@ -205,11 +205,11 @@ async function refused(endpoint: string): Promise<void> {
 }
 
 describe('workers', () => {
-  /** Without what the other tests say about workers. */
+  /** Without the option by which the other tests set the number of workers. */
   const unasked = { ...keyVariables, HOLDFAST_WORKERS: '' }
 
   test('are as many as the process may use cores, and it says why', async () => {
-    // This is asked of the same machine, and rows of other tests say that it is asked rightly.
+    // The test asks the same machine. Other tests show that the machine is asked correctly.
     const { workers, reason } = workerCount('auto', machineShare)
     const running = run(local(), unasked)
     expect(await running.line((line) => line.startsWith('ready'))).toContain(` workers=${workers} `)

@@ -1,4 +1,4 @@
-/** Warnings about slow requests, which come whatever the log level leaves out. */
+/** Warnings about slow requests, which appear at any log level. */
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
 import { keyVariables, type Running, serve } from './holdfast-process.ts'
@@ -41,7 +41,7 @@ async function afterWrites(slowRequest: string, isEnough: (lines: Line[]) => boo
 test('a request that takes longer until the head of its answer is logged as a warning, and no other', async () => {
   const isSlowPut = ({ operation, msg }: Line): boolean => operation === 'PutObject' && msg === 'a slow request'
   const slow = (await afterWrites('1ms', (lines) => lines.some(isSlowPut))).filter(isSlowPut)
-  // 40: pino's level for warnings.
+  // 40 is pino's level for warnings.
   expect(slow[0]).toMatchObject({ level: 40, path: '/photos/a%20key' })
   for (const { firstByteMs } of slow) expect(firstByteMs).toBeGreaterThanOrEqual(1)
   expect(await afterWrites('1h', () => true)).toEqual([])

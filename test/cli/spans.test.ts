@@ -1,4 +1,4 @@
-/** Spans of the command, which go to a collector by OTLP, as an operator arranges it from outside. */
+/** Spans of the command, which a tracer from outside sends to a collector by OTLP. */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { fileURLToPath } from 'node:url'

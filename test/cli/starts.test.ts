@@ -44,7 +44,7 @@ describe('a first start', () => {
 test('a later start that is refused ends, with the workers that it had begun to start', async () => {
   const words = ['serve', '--data', data, '--workers', '2', '--listen']
   await serve([...words, '127.0.0.1:0'], keyVariables)
-  // It resolves when the last process has gone that could write to the output.
+  // Resolves when no process is left that could write to the output.
   const { code, stderr } = await run([...words, '127.0.0.1:0'], keyVariables).ended
   expect([code, stderr]).toEqual([1, expect.stringContaining('is in use by')])
 })

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { describeInstalled } from '../support/installed.ts'
 import { keyVariables, killLeftovers, serve } from './holdfast-process.ts'
 
-/** Node has no datagram sockets of the Unix domain. Prints each message as a line of JSON. */
+/** Node has no datagram sockets in the Unix domain, so this program prints each message as a line of JSON. */
 const listenerProgram = `
 import json, socket, sys
 listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -51,7 +51,7 @@ afterEach(async () => {
 })
 
 const words = (): string[] => ['serve', '--data', join(root, 'data'), '--listen', '127.0.0.1:0']
-/** The first assignment of each message that is no sign of life. */
+/** The first assignment in each message that is not a sign of life. */
 const statesIn = (messages: readonly string[]): string[] =>
   messages.map((message) => message.split('\n')[0] ?? '').filter((state) => state !== 'WATCHDOG=1')
 
@@ -107,7 +107,7 @@ describeInstalled(
     test('gets no secret of the server', async () => {
       const socket = join(root, 'notify.sock')
       listener = await listenOn(socket)
-      // Stands before the real program and records its environment.
+      // Runs in place of the real program and records its environment.
       const bin = join(root, 'bin')
       const seen = join(root, 'seen')
       await mkdir(bin)

@@ -84,7 +84,7 @@ describe('a lock of an hour', () => {
     ['set ahead by what one machine would believe as downtime', limits.lockClockDowntimeMs - hourMs],
     ['set ahead by what one machine would believe as a step', limits.lockClockStepsMs - hourMs],
     ['set back', -20 * dayMs],
-  ])('is judged by no follower by a database clock that was %s', async (_, aheadMs) => {
+  ])('is not judged by any follower by a database clock that was %s', async (_, aheadMs) => {
     await lockNow(follower.backend)
     databaseMs += aheadMs
     expect(await removal(follower)).toBe('AccessDenied')
@@ -127,7 +127,7 @@ describe('a lock of an hour', () => {
   })
 })
 
-it('a follower never goes back when a mark comes that says less than it has measured', async () => {
+it('a follower never goes back when a new mark is behind what it has measured', async () => {
   const before = await lockNow(follower.backend)
   await passes(hourMs)
   expect(await lockNow(follower.backend)).toBe(before + hourMs)
@@ -137,7 +137,7 @@ it('a follower never goes back when a mark comes that says less than it has meas
   expect(await lockNow(follower.backend)).toBe(before + hourMs)
 })
 
-it('a follower makes the first mark, and leaves one that the maintainer makes at the same time as it is', async () => {
+it('a follower makes the first mark, and does not change one that the maintainer makes at the same time', async () => {
   const mark = async () => (await made.kv.get([lockClockKey]))[0]?.value
   await made.kv.commit({ deletes: [lockClockKey] })
   let theirs: Buffer | undefined

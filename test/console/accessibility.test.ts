@@ -1,4 +1,4 @@
-/** Every view of the console for those who see colours, type, listen or hold a phone: contrast in both themes, names, focus, width. */
+/** Every view of the console for people who see colours, type, listen, or hold a phone: contrast in both themes, names, focus, width. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
@@ -15,9 +15,9 @@ const inPage = fileURLToPath(new URL('in-page.js', import.meta.url))
 
 interface View {
   name: string
-  /** What follows `#/` in the address. */
+  /** The part of the URL after `#/`. */
   place: string
-  /** Buttons that are pressed one after the other to come there. */
+  /** Buttons to press one after the other to get there. */
   presses?: readonly string[]
 }
 
@@ -65,7 +65,7 @@ async function fill({ s3, put }: ConsoleVisit): Promise<void> {
   await s3.send(new PutBucketPolicyCommand({ Bucket: 'kept', Policy }))
 }
 
-/** What assistive programs may be told to press, fill in or choose. */
+/** What assistive programs may offer to press, fill in or choose. */
 const namedRoles =
   /^(button|link|textbox|searchbox|combobox|checkbox|switch|radio|spinbutton|slider|Date|DateTime|InputTime|dialog|grid|table|meter|progressbar|image|navigation)$/i
 
@@ -95,7 +95,7 @@ describeInstalled('the console for everybody', [['chromium', '--version']], () =
     }
   }
 
-  /** Nothing is on its way any more. */
+  /** Resolves when nothing is loading any more. */
   const settle = async (): Promise<void> => {
     await expect.poll(() => visit.page.locator('.loading, [aria-busy=true]').count()).toBe(0)
   }
@@ -127,14 +127,14 @@ describeInstalled('the console for everybody', [['chromium', '--version']], () =
       const asked = await ask<string[]>('controls')
       const left = new Set(asked)
       const hidden: string[] = []
-      // The parts of a time are a stop each.
+      // Each part of a time input is a stop of its own.
       for (let presses = asked.length * 2 + 10; presses > 0 && left.size > 0; presses--) {
         await visit.page.keyboard.press('Tab')
         const at = await focused()
         if (at !== undefined && left.delete(at.name) && !at.isShown) hidden.push(`not seen on ${at.name}`)
       }
       const found = [...hidden, ...[...left].map((name) => `does not come to ${name}`)]
-      // A control of the machine room comes, goes or rests as the machine works.
+      // Controls of the machine room appear, disappear or rest while the machine works.
       const isOther = found.length > 0 && String(await ask<string[]>('controls')) !== String(asked)
       return isOther ? looks.focus() : found
     },
@@ -149,7 +149,7 @@ describeInstalled('the console for everybody', [['chromium', '--version']], () =
   type Look = keyof typeof looks
   const kinds: readonly Look[] = ['light', 'dark', 'names', 'focus', 'width']
 
-  /** What is found wrong, with the view where it is. Every view is visited once. */
+  /** Everything that is wrong, with the view where it was found. Visits every view once. */
   let found: Promise<Record<Look, string[]>> | undefined
   async function lookAtEachView(): Promise<Record<Look, string[]>> {
     await openPage({})
@@ -191,7 +191,7 @@ describeInstalled('the console for everybody', [['chromium', '--version']], () =
     const controls = await ask<string[]>('controls')
     for (let i = 0; i < controls.length * 2; i++) {
       const at = await focused()
-      // Between the last control and the first, the browser has the focus.
+      // Between the last control and the first, the focus goes through the browser's own controls.
       expect(at?.isInDialog ?? true, at?.name).toBe(true)
       await visit.page.keyboard.press('Tab')
     }

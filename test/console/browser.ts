@@ -4,10 +4,10 @@ import { type Browser, chromium } from 'playwright-core'
 
 export type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 
-/** Debian's, or the one that the environment names. */
+/** Debian's Chromium, or the one that the environment names. */
 const executablePath =
   process.env.HOLDFAST_TEST_CHROMIUM ?? spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim()
 
-/** A root user has no sandbox for pages; the pages are the suite's own. */
+/** The superuser's Chromium has no sandbox for pages. The pages here are the suite's own. */
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })

@@ -32,7 +32,7 @@ export class ConsoleVisit {
     return this.server.ready
   }
 
-  /** `words`: more of the command line. */
+  /** `words`: further words of the command line. */
   async startServer(words: readonly string[]): Promise<void> {
     this.server = await serve(['serve', ...words, '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0'])
     this.#s3 = this.clientOf(environmentKey)
@@ -42,7 +42,7 @@ export class ConsoleVisit {
     return new S3Client({ endpoint: this.ready.endpoint, region: 'us-east-1', credentials, forcePathStyle: true })
   }
 
-  /** A page of a browser that has been nowhere, logged in. */
+  /** A logged-in page of a new browser. */
   async openPage(options: BrowserContextOptions = {}): Promise<void> {
     if (this.browser === undefined) throw new Error('no browser runs yet')
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
@@ -51,7 +51,7 @@ export class ConsoleVisit {
     await this.page.goto(this.ready.adminEndpoint ?? '')
     await this.logIn(environmentKey)
     this.page.on('console', (message) => {
-      // What a bucket does not have is answered with 404, which is no failure of the page.
+      // A bucket without a setting is answered with 404, which is no failure of the page.
       const isAnswer = message.text().startsWith('Failed to load resource')
       if (['error', 'warning'].includes(message.type()) && !isAnswer) this.complaints.push(message.text())
     })
@@ -75,10 +75,10 @@ export class ConsoleVisit {
   readonly row = (name: string): Locator =>
     this.page.getByRole('row').filter({ has: this.page.getByRole('button', { name, exact: true }) })
 
-  /** `place`: what follows `#/` in the address. */
+  /** `place`: the part of the URL after `#/`. */
   async open(place: string, heading: string): Promise<void> {
     await this.page.goto(`${this.ready.adminEndpoint}#/${place}`)
-    // The address may be the same as before.
+    // The URL may be the same as before.
     await this.page.reload()
     await this.page.getByRole('heading', { name: heading, level: 1 }).waitFor()
   }
@@ -106,7 +106,7 @@ export class ConsoleVisit {
   }
 }
 
-/** `start` starts the server; without it, one on an empty directory. Each test has a page of its own. */
+/** `start` starts the server. Absent: one on an empty directory. Each test has a page of its own. */
 export function visitConsole(
   start: (visit: ConsoleVisit) => Promise<void> = (visit) => visit.startServer(['--data', join(visit.folder, 'data')]),
 ): ConsoleVisit {

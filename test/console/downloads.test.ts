@@ -8,7 +8,7 @@ import { patternBytes } from '../support/seeded.ts'
 import { visitConsole } from './console-visit.ts'
 import { readZip } from './zip.ts'
 
-/** More than one range. */
+/** Takes more than one range. */
 const large = patternBytes(1, 9 * 1024 * 1024)
 
 describeInstalled('downloads', [['chromium', '--version']], () => {
@@ -20,7 +20,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     for (const [key, body] of Object.entries(objects)) await put(Bucket, key, body)
   }
 
-  /** As browsers do that let no page write a file: through memory, into a download. */
+  /** Acts like a browser whose pages can't write files: the archive goes through memory into a download. */
   async function withoutFilePicker(): Promise<void> {
     await visit.page.addInitScript('delete window.showSaveFilePicker')
   }
@@ -37,7 +37,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     return readZip(await bytesOf(download))
   }
 
-  it('one object is a file under the last part of its key', async () => {
+  it('one object becomes a file named by the last part of its key', async () => {
     await makeBucket('single', { 'reports/März & "Mai".txt': 'the report' })
     await visit.page.goto(`${visit.ready.adminEndpoint}#/bucket/single/objects?folder=reports/`)
     await button('März & "Mai".txt').click()
@@ -49,7 +49,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     expect((await bytesOf(download)).toString()).toBe('the report')
   })
 
-  it('several objects and folders are one archive, with their bytes', async () => {
+  it('several objects and folders become one archive with their bytes', async () => {
     await makeBucket('many', {
       'a.txt': 'first',
       'b.txt': 'not chosen',
@@ -67,7 +67,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     expect(entries.get('films/old/note.txt')?.toString()).toBe('below')
     expect(entries.get('films/large.bin')?.equals(large)).toBe(true)
 
-    // Names leave out the folder in which they were chosen.
+    // Names leave out the folder in which the objects were selected.
     await visit.page.getByRole('button', { name: 'Close' }).last().click()
     await button('films/').click()
     await row('old/').getByRole('checkbox').check()
@@ -75,7 +75,45 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
     expect(complaints).toEqual([])
   })
 
-  it('no name of an archive leads out of its folder, and what a browser cannot ask for is counted', async () => {
+  it('an archive can be paused, and goes on where it was, also after a lost connection', async () => {
+    await makeBucket('paused', { 'a.bin': large, 'b.txt': 'second' })
+    await withoutFilePicker()
+    await visit.openBucket('paused')
+    const asked: string[] = []
+    let letGo = (): void => {}
+    const isPaused = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    await visit.page.route(/\/paused\/[ab]\./, async (route) => {
+      const { range } = route.request().headers()
+      if (range === undefined) return route.continue()
+      asked.push(`${new URL(route.request().url()).pathname} ${range}`)
+      // The second piece comes when the button was pressed; the first try of what comes after it is lost.
+      if (asked.length === 2) await isPaused
+      return asked.length === 3 ? route.abort('connectionreset') : route.continue()
+    })
+    await visit.page.getByLabel('Select all that are loaded').check()
+    await button('Download').click()
+    const dialog = visit.page.getByRole('dialog')
+    const downloading = visit.page.waitForEvent('download')
+    await dialog.getByRole('button', { name: 'Download' }).click()
+    await expect.poll(() => asked.length).toBe(2)
+    await dialog.getByRole('button', { name: 'Pause' }).click()
+    letGo()
+    await dialog.getByText('1 objects, 9.00 MiB').waitFor()
+    await visit.page.evaluate("fetch('/healthz').then((answer) => answer.text())")
+    expect(asked.length).toBe(2)
+
+    await dialog.getByRole('button', { name: 'Resume' }).click()
+    await dialog.getByText('2 objects, 9.00 MiB: done.').waitFor()
+    const entries = readZip(await bytesOf(await downloading))
+    expect(entries.get('a.bin')?.equals(large)).toBe(true)
+    expect(entries.get('b.txt')?.toString()).toBe('second')
+    const second = '/paused/b.txt bytes=0-5'
+    expect(asked.slice(2)).toEqual([second, second])
+  })
+
+  it('no name in an archive leads out of its folder, and keys that a browser cannot request are counted', async () => {
     await makeBucket('hostile', {
       'in/../../x': 'unreachable',
       'in/./y': 'unreachable',
@@ -99,7 +137,7 @@ describeInstalled('downloads', [['chromium', '--version']], () => {
 
   it('an archive goes straight into a file where the browser lets a page write one', async () => {
     await makeBucket('streamed', { 'a.txt': 'first', 'large.bin': large })
-    // The question where to put it is the browser's; the file that it gives is one of its own here.
+    // The browser asks where to save. The file that it gives the page is one of the test's.
     await visit.page.addInitScript(`window.showSaveFilePicker = async ({ suggestedName }) =>
       (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })`)
     await visit.openBucket('streamed')

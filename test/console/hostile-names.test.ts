@@ -1,4 +1,4 @@
-/** Hostile keys, metadata, documents, descriptions and paths in a real browser: each is shown as text, nothing of it runs or is fetched. */
+/** Hostile keys, metadata, documents, descriptions and paths in a real browser: each is shown as text, and nothing of it runs or is fetched. */
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { beforeEach, expect, it } from 'vitest'
 import { hostileTexts } from '../support/hostile-texts.ts'
@@ -11,7 +11,7 @@ const names = [...new Set(hostileTexts(seed, 500).map((text, i) => `${i} ${text}
 const opened = names.filter((name) => !/(^|\/)(\.|%2e){1,2}(\/|%2f|$)/i.test(name)).filter((_, i) => i % 25 === 0)
 /** Headers take only ASCII. */
 const inHeader = (text: string): string => text.replace(/[^ -~]/gu, '?')
-/** What a list shows of a key: a folder, where it has one. */
+/** What a list shows for a key: the folder, if it is in one. */
 const shownName = (key: string): string => /^[^/]*\/?/.exec(key)?.[0] ?? ''
 
 describeInstalled(`hostile names in the console (seed ${seed})`, [['chromium', '--version']], () => {
@@ -31,7 +31,7 @@ describeInstalled(`hostile names in the console (seed ${seed})`, [['chromium', '
     await visit.page.addInitScript('window.owned = () => { window.isOwned = true }')
   })
 
-  /** Blocked scripts complain, too: no attempt may get that far. */
+  /** Blocked scripts are reported too, and no attempt may get even that far. */
   async function expectHarmless(): Promise<void> {
     const found = await visit.page.evaluate(`({
       isOwned: window.isOwned ?? false,

@@ -11,7 +11,7 @@
     return `${element.localName}${classes} “${label.trim().slice(0, 40)}”`
   }
 
-  /** Red, green, blue of 0 to 255, and alpha. */
+  /** Red, green and blue from 0 to 255, and alpha. */
   const parse = (colour) => {
     const numbers = (colour.match(/[\d.]+(?:e-?\d+)?/g) ?? []).map(Number)
     const isUnit = colour.startsWith('color(')
@@ -35,7 +35,7 @@
     return (lighter + 0.05) / (darker + 0.05)
   }
 
-  /** What is seen behind the text of an element. */
+  /** The colour behind the text of an element. */
   const background = (element) => {
     const layers = []
     for (let at = element; at !== null; at = at.parentElement) {
@@ -85,7 +85,7 @@
     ]
   }
 
-  /** Parts that a reader would have to scroll sideways to see, apart from those that are made for it. */
+  /** Parts that a reader has to scroll sideways to see, except those that are made for it. */
   const tooWide = () =>
     [...document.querySelectorAll('html, nav, main, dialog, .panel, .notice, fieldset')].flatMap((element) =>
       element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline'
@@ -93,7 +93,7 @@
         : [],
     )
 
-  /** Controls that Tab should come to, each with a number that tells it from others. */
+  /** Controls that Tab should reach, each with a number that identifies it. */
   const controls = () => {
     const modal = [...document.querySelectorAll('dialog:modal')].at(-1) ?? document
     const all = modal.querySelectorAll('a[href], button, input, select, textarea, [tabindex]')
@@ -105,7 +105,7 @@
       })
   }
 
-  /** What has the focus; `undefined` when nothing has. `isShown`: by an outline that stands out. */
+  /** The element that has the focus; `undefined` if none has. `isShown`: whether its outline stands out. */
   const focused = () => {
     const element = document.activeElement
     if (element === null || element === document.body) return undefined

@@ -7,7 +7,7 @@ import { cloneObject, putFirst } from '../support/many-objects.ts'
 import { type ConsoleVisit, visitConsole } from './console-visit.ts'
 
 const count = 20_000
-/** A high window, and the rows beside it. */
+/** The rows of a high window, and the spare rows. */
 const rowsMax = 80
 const name = (number: number): string => `key-${String(number).padStart(6, '0')}`
 

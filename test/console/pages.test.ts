@@ -66,7 +66,7 @@ describeInstalled('the console in Chromium', [['chromium', '--version']], () => 
     const file = join(visit.folder, 'large.bin')
     await writeFile(file, Buffer.alloc(96 * mebibyte, 7))
     await visit.createBucket('large')
-    // Slow enough to be caught in the middle.
+    // Slow enough that the upload can be paused in the middle.
     const devTools = await visit.page.context().newCDPSession(visit.page)
     const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 16 * mebibyte }
     await devTools.send('Network.emulateNetworkConditions', slow)
@@ -87,7 +87,7 @@ describeInstalled('the console in Chromium', [['chromium', '--version']], () => 
     expect(await partsOf('large')).toEqual([])
   })
 
-  /** The parts of the only upload of a bucket. */
+  /** The parts of the only upload in a bucket. */
   async function partsOf(Bucket: string): Promise<number[]> {
     const { Uploads = [] } = await visit.s3.send(new ListMultipartUploadsCommand({ Bucket }))
     const { Key, UploadId } = Uploads[0] ?? {}

@@ -40,7 +40,7 @@ describe('planParts', () => {
 describe('shownRows', () => {
   const list = { height: 600, rowHeight: 36, spareRows: 0 }
 
-  it('shows the rows at the place of the scroll bar', () => {
+  it('shows the rows at the position of the scroll bar', () => {
     expect(shownRows({ ...list, count: 1000, top: 0 })).toEqual({
       first: 0,
       last: 17,
@@ -59,7 +59,7 @@ describe('shownRows', () => {
     expect(end.offset + (end.last - end.first) * list.rowHeight).toBeCloseTo(contentHeight, 3)
   })
 
-  it('shows only so many rows as there are', () => {
+  it('shows no more rows than there are', () => {
     expect(shownRows({ ...list, count: 3, top: 0 })).toMatchObject({ first: 0, last: 3 })
     expect(shownRows({ ...list, count: 0, top: 0 })).toMatchObject({ first: 0, last: 0 })
   })
@@ -77,7 +77,7 @@ describe('compareUtf8', () => {
 })
 
 describe('archiveName', () => {
-  it('leads nowhere but down, whatever the key', () => {
+  it('never leads out of the folder, whatever the key', () => {
     const part = fc.oneof(fc.constantFrom('', '.', '..', 'C:', '\\', '\u0000', 'a'), fc.string({ unit: 'binary' }))
     fc.assert(
       fc.property(fc.array(part, { minLength: 1 }), (parts) => {

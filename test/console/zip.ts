@@ -1,6 +1,6 @@
 /** Reads archives whose entries are stored as they are, which is what the console writes. It runs no test by itself. */
 
-/** The bytes of each entry by its name, after the directory at the end. Throws for entries that are compressed or come twice. */
+/** The bytes of each entry by its name, from the directory at the end. Throws for entries that are compressed or occur twice. */
 export function readZip(zip: Buffer): Map<string, Buffer> {
   const end = zip.lastIndexOf(Buffer.from('PK\x05\x06'))
   let at = zip.readUInt32LE(end + 16)

@@ -14,7 +14,7 @@ interface Node {
 
 export function findLongFunctions(files: readonly SourceFile[], linesMax = functionLinesMax): string[] {
   return files.flatMap(({ path, text }) =>
-    functionsOf(text)
+    functionsOf(path, text)
       .filter(({ lines }) => lines > linesMax)
       .map(({ name, lines }) => `${path}: ${name} has ${lines} lines, of ${linesMax}`),
   )
@@ -25,7 +25,7 @@ interface FunctionLines {
   lines: number
 }
 
-function functionsOf(text: string): FunctionLines[] {
+function functionsOf(path: string, text: string): FunctionLines[] {
   const found: FunctionLines[] = []
   const lineOf = (place: number): number => text.slice(0, place).split('\n').length
   const visit = (value: unknown, name: string): void => {
@@ -35,7 +35,7 @@ function functionsOf(text: string): FunctionLines[] {
     if (isFunction(value)) found.push({ name: own, lines: lineOf(value.end) - lineOf(value.start) + 1 })
     for (const property in value) visit(value[property], isFunction(value) ? 'a function without name' : own)
   }
-  visit(parseAst(text, { lang: 'ts' }), 'a function without name')
+  visit(parseAst(text, { lang: path.endsWith('.tsx') ? 'tsx' : 'ts' }), 'a function without name')
   return found
 }
 

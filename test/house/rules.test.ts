@@ -211,12 +211,14 @@ describe('the rules of the language', () => {
       'kv/b.ts': 'const arrow = (a: number): number =>\n\n\n  a',
       'kv/c.ts': 'class C {\n  #method(): void {\n\n\n  }\n}\nexport const value = [\n1,\n2,\n3]',
       'kv/d.ts': 'call(function () {\n\n\n})',
+      'pages/e.tsx': 'function Page() {\n  return (\n    <p />\n  )\n}',
     })
     expect(findLongFunctions(files, 3)).toEqual([
       'kv/a.ts: long has 4 lines, of 3',
       'kv/b.ts: arrow has 4 lines, of 3',
       'kv/c.ts: method has 4 lines, of 3',
       'kv/d.ts: a function without name has 4 lines, of 3',
+      'pages/e.tsx: Page has 5 lines, of 3',
     ])
   })
 

@@ -124,7 +124,7 @@ describe('a key ring of several servers over one metadata', () => {
     await mkdir(join(directory.path, to), { recursive: true })
     await copyFile(fileOf(from), fileOf(to))
   }
-  /** Whether a commit with this ring's checks is applied: what every write of an encrypted object makes. */
+  /** Whether a commit with this ring's checks is applied. Every write of an encrypted object makes one. */
   const commits = (ring: KeysInUse): Promise<boolean> =>
     kv.commit({ checks: ring.checks, puts: [{ key: Buffer.from('x'), value: Buffer.from('') }] })
 
@@ -181,7 +181,7 @@ describe('a key ring of several servers over one metadata', () => {
     const before = g1.newest('sse-s3')?.id
     const { toCopy } = await change('g1', { rotate: 'sse-s3' })
     expect(toCopy).toBe(fileOf('g1'))
-    // Neither a server that runs nor one that starts uses the new key before it is listed.
+    // Neither a running server nor one that starts uses the new key before it is listed.
     await g1.refresh()
     const again = await start('g1')
     expect([g1, g2, again].map((ring) => ring.newest('sse-s3')?.id)).toEqual([before, before, before])
@@ -208,7 +208,7 @@ describe('a key ring of several servers over one metadata', () => {
     }
   })
 
-  it('gets a key of another name only by command', async () => {
+  it('gets a key for a new name only by a command', async () => {
     await start('g1')
     await expect(start('g1', { kmsKeys: ['invoices'] })).rejects.toThrow(
       'has no key named invoices. Add one with holdfast key-ring --rotate invoices, and copy',

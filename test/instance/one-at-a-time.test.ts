@@ -1,4 +1,4 @@
-/** What the first start on shared metadata makes, one member at a time makes. */
+/** Only one member at a time makes what the first start on shared metadata makes. */
 import { expect, it } from 'vitest'
 import { type SettlingMember, settlingAlone } from '../../src/instance/one-at-a-time.ts'
 import { KvUnavailable } from '../../src/kv/kv.ts'
@@ -22,7 +22,7 @@ it('lets one member at a time settle, however many begin at once', async () => {
   expect([settled, most]).toEqual([ids, 1])
 })
 
-it('gives way when the one that settles fails, and takes over from one that is gone', async () => {
+it('lets the next one begin when one fails, and takes over from one that is gone', async () => {
   const failing = settlingAlone(member('a'), async () => {
     throw new KvUnavailable('away')
   })

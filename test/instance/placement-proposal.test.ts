@@ -1,4 +1,4 @@
-/** What a start's configuration changes where several servers share the placement: rows of what is known, what each server has, and what becomes of it. */
+/** What the configuration of a start changes if servers share the placement. Each row has what is known, what each server has, and the result. */
 import { describe, expect, it } from 'vitest'
 import type { LocationPolicy } from '../../src/blobs/location-policy.ts'
 import { type KnownPlacement, nextLocations, withDefault } from '../../src/instance/known-placement.ts'
@@ -69,7 +69,7 @@ function judged({ history = [], here, others = {}, buckets = {}, holding = {} }:
   })
 }
 
-/** The locations with their versions, and what is said. */
+/** The locations with their versions, and the messages. */
 function shown({ next, notices, waiting, refusals }: Proposal) {
   const locations = Object.entries(next.locations).map(([name, { version }]) => `${name} ${version}`)
   return { locations, stores: Object.keys(next.stores), default: next.defaultLocation, notices, waiting, refusals }
@@ -120,7 +120,7 @@ describe('a configuration that changes something', () => {
     })
   })
 
-  it('waits where more of its stores are out at another server than may be lost', () => {
+  it('waits if another server has more of its stores out of use than may be lost', () => {
     const given = (...out: string[]): Given => ({
       history: [withStore],
       here: wider,
@@ -156,7 +156,7 @@ describe('a configuration that changes something', () => {
 })
 
 describe('a configuration that lags behind', () => {
-  it('removes no location that another server has, and is told its definition', () => {
+  it('does not remove a location that another server has, and is told its definition', () => {
     const given: Given = { history: [withFar], here: withStore, others: { g1: withFar, g2: withStore } }
     const { locations, notices, refusals, waiting } = shown(judged(given))
     expect({ locations, refusals, waiting }).toEqual({ locations: ['safe 1', 'far 1'], refusals: [], waiting: [] })
@@ -167,7 +167,7 @@ describe('a configuration that lags behind', () => {
     )
   })
 
-  it('removes no location with buckets, even if no other server runs', () => {
+  it('does not remove a location with buckets, even if no other server runs', () => {
     const given: Given = { history: [withFar], here: withStore, buckets: { far: ['photos'] } }
     expect(shown(judged(given))).toMatchObject({
       locations: ['safe 1', 'far 1'],
@@ -176,7 +176,7 @@ describe('a configuration that lags behind', () => {
     })
   })
 
-  it('brings no earlier definition back', () => {
+  it('does not bring back an earlier definition', () => {
     const given: Given = { history: [withStore, wider], here: withStore, others: { g1: wider, g2: withStore } }
     expect(shown(judged(given))).toMatchObject({
       locations: ['safe 2'],
@@ -184,7 +184,7 @@ describe('a configuration that lags behind', () => {
     })
   })
 
-  it('brings no earlier default location back', () => {
+  it('does not bring back an earlier default location', () => {
     const far = { ...withFar, default: 'far' }
     const given: Given = { history: [withFar, far], here: withFar, others: { g1: far, g2: withFar } }
     expect(shown(judged(given))).toMatchObject({
@@ -216,7 +216,7 @@ describe('what all running servers have in their configuration', () => {
     expect(rolled(withFar, one)).toMatchObject({ ...silent, locations: ['safe 1'], stores: ['a', 'b'] })
   })
 
-  it('is not removed before, neither a store nor a location', () => {
+  it('is not removed before that, whether it is a store or a location', () => {
     const kept = rolled(withFar, withStore, { others: { g1: withStore, g2: withFar } })
     expect(kept.locations).toEqual(['safe 1', 'far 1'])
     const store = rolled(withStore, one, { others: { g1: one, g2: withStore } })

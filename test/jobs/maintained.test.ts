@@ -29,7 +29,7 @@ function start(options: Pick<JobsOptions, 'backend'> & Partial<JobsOptions>): Jo
 }
 
 describe('the jobs of a maintainer', () => {
-  it('change stores under its number only', async () => {
+  it('change stores only under its number', async () => {
     const made = await storeWithBucket()
     const posts: unknown[] = []
     const noting = storeWith(made.shards, {

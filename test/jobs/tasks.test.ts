@@ -266,7 +266,7 @@ describe('a task', () => {
   })
 })
 
-it('a task goes on where it was when what failed passes by itself, and nobody is told', async () => {
+it('a task continues where it was after a failure that passes by itself, and reports nothing', async () => {
   const store = memoryStore()
   const error = new Error('away for a moment')
   const seen: string[] = []

@@ -297,7 +297,7 @@ it('damage that other processes cannot be told of ends the one that found it', a
   await mkdir(join(path, `guard.json.${process.pid}`))
   await writeFile(file, older, { flag: 'r+' })
   const refused = [kv.commit({ puts: [entry('entry/c')] }), kv.commit({ puts: [entry('entry/d')] })]
-  for (const each of refused) await expect(each).rejects.toThrow('the metadata store failed to commit')
+  for (const each of refused) await expect(each).rejects.toThrow('the metadata engine failed to commit')
   expect(fatal).toHaveLength(1)
 })
 

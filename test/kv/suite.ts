@@ -1,4 +1,4 @@
-/** What every engine of the metadata store must do: one suite, run by each engine's test. */
+/** What every metadata engine must do: one suite, run by each engine's test. */
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest'
 import { numberOfVersion, versionOfNumber } from '../../src/kv/entry-version.ts'
 import type { Check, Entry, Kv, Version } from '../../src/kv/kv.ts'

@@ -53,7 +53,7 @@ console.log(before, loaded() > 0)`
   expect(execFileSync(process.execPath, words, { encoding: 'utf8', cwd: root })).toBe('0 true\n')
 })
 
-/** What a server needs that keeps data, checks what is written in files, or writes a log. */
+/** Packages that a server needs only if it keeps data, reads files that hold checked content, or writes a log. */
 const heavy = ['lmdb', 'pg', 'zod', 'pino', 'smol-toml', 'commander', 'prom-client', 'openid-client', 'jose']
 
 const hooks = `import { writeSync } from 'node:fs'

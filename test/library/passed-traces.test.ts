@@ -37,7 +37,7 @@ it('requests to a far store carry the trace and its state, each from a sender of
 
     const client = place.clientOf(near.endpoint, near.clientConfig())
     nameTrace(client)
-    // Large enough for an upload in parts, which goes through the SDK.
+    // Large enough for an upload in parts, which the SDK sends.
     const Body = Buffer.alloc(12 * 1024 * 1024, 7)
     await client.send(new PutObjectCommand({ Bucket, Key: 'small', Body: 'pixels' }))
     await client.send(new PutObjectCommand({ Bucket, Key: 'large', Body }))

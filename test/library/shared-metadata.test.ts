@@ -30,7 +30,7 @@ describeInstalled('servers of the library over PostgreSQL', [postgresProbe], () 
   })
   const clientOf = (server: Server): S3Client => new S3Client({ ...server.clientConfig(), maxAttempts: 1 })
 
-  it('share buckets and objects, know each other, and leave the data to them who stay', async () => {
+  it('share buckets and objects, know each other, and leave the data to those who stay', async () => {
     const url = await postgres.database(`library${++databases}`)
     await using a = await startServer({ ...optionsOf(url, 'a'), buckets: [Bucket] })
     const [one, other] = await (async () => {

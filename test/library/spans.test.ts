@@ -43,7 +43,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-/** Ended spans come when the answer is with the client, or a moment later. */
+/** A span arrives when its answer is with the client, or a moment later. */
 async function collected(operation: string, servers = 1): Promise<ReadableSpan[]> {
   const ofServers = (): ReadableSpan[] => exporter.getFinishedSpans().filter(({ kind }) => kind === SpanKind.SERVER)
   await expect.poll(() => ofServers().length).toBe(servers)
@@ -127,7 +127,7 @@ it('a refusal names its code, and is no failure of the server', async () => {
   expect(request.status.code).toBe(SpanStatusCode.UNSET)
 })
 
-it('no span holds what would let its reader repeat a request', async () => {
+it('no span holds anything with which its reader could repeat a request', async () => {
   const url = await getSignedUrl(client, new GetObjectCommand({ Bucket, Key: 'missing' }))
   const signature = new URL(url).searchParams.get('X-Amz-Signature') ?? ''
   expect((await fetch(url)).status).toBe(404)
@@ -138,7 +138,7 @@ it('no span holds what would let its reader repeat a request', async () => {
   expect(said).not.toMatch(new RegExp(`${signature}|f{64}|X-Amz|${environmentKey.secretAccessKey}`))
 })
 
-it('a request that proves no identity has a span of its method, whose first step failed', async () => {
+it('a request that proves no identity has a span named by its method, whose first step has failed', async () => {
   expect((await fetch(`${server.endpoint}/photos/secret`)).status).toBe(403)
   const spans = await collected('GetObject')
   const credentials = { accessKeyId: 'nobody-has-it', secretAccessKey: 'a secret of nobody' }
@@ -152,7 +152,7 @@ it('a request that proves no identity has a span of its method, whose first step
   expect(last?.status.code).toBe(SpanStatusCode.ERROR)
 })
 
-it('requests at once have each their own steps', async () => {
+it('concurrent requests each have their own steps', async () => {
   await Promise.all(
     Array.from({ length: 20 }, (_, i) => client.send(new PutObjectCommand({ Bucket, Key: `${i}`, Body: 'x' }))),
   )

@@ -13,7 +13,7 @@ const handOvers = 10_000
 const candidates = 4
 const ledger = bytes('ledger')
 
-/** Notes under which number each write of the ledger was committed, in the order of commits. */
+/** Records under which number each write of the ledger was committed, in the order of commits. */
 class LedgerKv implements Kv {
   readonly #kv = memoryKv()
   readonly numbers: number[] = []
@@ -38,7 +38,7 @@ class HandOvers {
   readonly kv = new LedgerKv()
   /** The numbers of the holders, in the order in which they took the post. */
   readonly held: number[] = []
-  /** Writes that were refused, because another had the post by then. */
+  /** Writes that were refused because another process had the post by then. */
   refused = 0
   readonly #random = seededRandom(14)
   readonly #world = new World(this.kv)
@@ -72,7 +72,7 @@ class HandOvers {
     const giveUp = process.membership.maintain(async (post) => {
       this.held.push(post.number)
       this.#holder = process
-      // These go on after the post is another's, as in a process that does not know yet.
+      // These continue after another has the post, as in a process that does not know it yet.
       for (let writes = 0; writes < 4; writes++) this.#late.push(this.#write(post))
       return { stop: async () => {} }
     })
@@ -107,7 +107,7 @@ class HandOvers {
       this.#candidacy(holder)
       return
     }
-    // As another member would, after it has watched this one for a lease.
+    // Does what another member would do after it has watched this one for a lease.
     const { id } = holder.membership
     await this.kv.commit({ deletes: [fenceOf(id).key, leaseOf(id).key] })
     this.#giveUp.delete(holder)
@@ -120,7 +120,7 @@ it('no commit takes effect under a lower number than one before it, over 10,000 
   await all.run()
   expect(all.held).toEqual([...new Set(all.held)].sort((a, b) => a - b))
   expect(all.kv.numbers).toEqual(all.kv.numbers.toSorted((a, b) => a - b))
-  // Both happened often, so the rows above say something.
+  // Both happened often, so the rows above mean something.
   expect(all.kv.numbers.length).toBeGreaterThan(handOvers)
   expect(all.refused).toBeGreaterThan(handOvers / 10)
 }, 120_000)

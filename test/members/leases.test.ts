@@ -33,7 +33,7 @@ describeOverEngines('a lease', (open) => {
     for (const { leaseLeftMs } of await listMembers(kv)) expect(leaseLeftMs).toBeGreaterThan(leaseMs / 2)
   })
 
-  it('lets commits fail on their own checks only', async () => {
+  it('lets commits fail only on their own checks', async () => {
     await writes(one, 'a')
     expect(await one.membership.kv.commit({ checks: [{ key: bytes('a'), absent: true }], puts: [put('b')] })).toBe(
       false,
@@ -58,7 +58,7 @@ describeOverEngines('a lease', (open) => {
     expect((await listMembers(kv))[0]?.leaseLeftMs).toBeGreaterThanOrEqual(0)
   })
 
-  it('that is over leaves a process that tries again and again time for everything else', async () => {
+  it('that is over leaves time for everything else to a process that keeps trying', async () => {
     one.way.isCut = true
     await world.pass(leaseMs)
     let hasTurned = false
@@ -71,7 +71,7 @@ describeOverEngines('a lease', (open) => {
   })
 
   it('is counted from before the database was asked', async () => {
-    // The database takes most of a lease to say what time it is. The renewal succeeds then, and nothing after it does.
+    // The database takes most of a lease to tell the time. The renewal then succeeds, but nothing after it does.
     let calls = 0
     one.way.before = async () => {
       if (++calls === 1) one.time.pass(leaseMs - 1_000)
@@ -91,7 +91,7 @@ describeOverEngines('a lease', (open) => {
     await expect(writes(one, 'late')).rejects.toThrow(KvUnavailable)
     await world.wake(one)
     expect(one.fatal.map(String)).toEqual([expect.stringContaining('declared this process gone')])
-    // For clients: another server can do it.
+    // Tells clients that another server can do it.
     const refusal = { status: 503, message: expect.stringContaining('declared this process gone') }
     await expect(writes(one, 'later')).rejects.toMatchObject(refusal)
     expect((await keysOf(kv)).filter((key) => key.startsWith('late'))).toEqual([])
@@ -109,7 +109,7 @@ describeOverEngines('a lease', (open) => {
     expect((await keysOf(kv)).filter((key) => key === 'late')).toEqual([])
   })
 
-  it('that was interrupted for less than itself goes on', async () => {
+  it('continues after an interruption shorter than itself', async () => {
     world.stop(one)
     await world.pass(leaseMs - 500)
     await world.wake(one)
@@ -126,7 +126,7 @@ describeOverEngines('a lease', (open) => {
       await world.pass(10 * leaseMs)
       await expect(writes(one, 'a')).rejects.toThrow(KvUnavailable)
       one.way.isCut = false
-      // The other takes longer to find its way back.
+      // The other process takes longer to reach the database again.
       await world.pass(leaseMs / 2)
       other.way.isCut = false
       await world.pass(3 * leaseMs)
@@ -171,7 +171,7 @@ describeOverEngines('a lease', (open) => {
   it('kills nobody when the process that watches was stopped within its own renewal, and the others with it', async () => {
     await world.pass(leaseMs)
     world.stop(one)
-    // The other has seen the last renewal by then.
+    // The other process has seen the last renewal by then.
     await world.pass(leaseMs / 2)
     const send = world.stopInCommit(other)
     await world.pass(3 * leaseMs)
@@ -198,7 +198,7 @@ describeOverEngines('a lease', (open) => {
     await expect(writes(one, 'late')).rejects.toThrow('stopping')
     expect(await other.membership.isGone(one.membership.id)).toBe(true)
     expect(one.fatal).toEqual([])
-    // The engine stays open: it is not the member's.
+    // The engine stays open, because it does not belong to the member.
     expect(await kv.commit({ puts: [put('a')] })).toBe(true)
   })
 
@@ -208,7 +208,7 @@ describeOverEngines('a lease', (open) => {
       one.way.underWay--
       await new Promise(() => {})
     }
-    // The renewal waits, and so would the removal of the records.
+    // The renewal waits, and removing the records would wait too.
     await world.pass(leaseMs / 2)
     const left = one.membership.leave().then(() => 'left')
     await world.pass(limits.leavePatienceMs)

@@ -42,7 +42,7 @@ describeOverEngines('the post of the maintainer', (open) => {
     return post
   }
 
-  it('goes to one of those who want it at once, and stays with it', async () => {
+  it('goes to one of several who want it at the same time, and stays there', async () => {
     maintain(one)
     maintain(other)
     await world.pass(10 * leaseMs)

@@ -15,13 +15,13 @@ function report(message: Report): void {
   process.send?.(message)
 }
 
-/** Again and again, whatever becomes of one commit. */
+/** Commits again and again, whatever happens to one commit. */
 async function commitOn(kv: Kv, as: string): Promise<void> {
   for (let i = 0; ; i++) {
     const key = `${process.pid}/${as}/${i}`
     const applied = await kv.commit({ puts: [put(key)] }).catch(() => false)
     if (applied) report({ said: 'acknowledged', key })
-    // What is refused before it is sent is refused at once, and timers must run.
+    // A commit that is refused before it is sent rejects at once, and timers must run.
     await turn()
   }
 }
@@ -34,7 +34,7 @@ const membership = await joinMembers(kv, {
   clock: systemClock,
   onFatal: (error) => {
     report({ said: 'fatal', reason: error.message })
-    // It goes on for a moment, as a server does whose process takes time to end.
+    // Continues for a moment, as a server whose process takes time to end.
     setTimeout(() => process.exit(70), leaseMs)
   },
   warn: () => {},

@@ -18,7 +18,7 @@ const time: LeaseTime = {
   every: () => () => {},
 }
 
-/** The database said that it is so late, `tookMs` after it was asked, just now. */
+/** The database said that it is this time, `tookMs` after it was asked, just now. */
 const measured = (databaseMs: number, tookMs = 0) => ({
   databaseMs,
   askedMs: monotonicMs - tookMs,

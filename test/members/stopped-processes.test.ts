@@ -1,4 +1,4 @@
-/** Real processes over a real PostgreSQL: one is stopped by SIGSTOP until another has taken its post, and goes on then. */
+/** Real processes over a real PostgreSQL: SIGSTOP stops one until another has taken its post; then it continues. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-/** Processes that share metadata, with time that a test makes pass: each process has monotonic clock and a wall clock of its own, and the database has another. */
+/** Processes that share metadata, in a time that the test controls: each process has a monotonic clock and a wall clock, and the database has a clock of its own. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../src/clock.ts'
 import type { Commit, Kv } from '../../src/kv/kv.ts'
@@ -53,11 +53,11 @@ class ProcessTime implements LeaseTime {
   }
 }
 
-/** The way of one process to the database. */
+/** The connection of one process to the database. */
 class Way {
   underWay = 0
   isCut = false
-  /** Runs before each call is sent; what it throws is the answer. */
+  /** Runs before each call is sent. What it throws is the answer. */
   before: (call: 'now' | 'read' | 'commit', commit?: Commit) => Promise<void> = async () => {}
 
   async go<T>(call: 'now' | 'read' | 'commit', work: () => Promise<T>, commit?: Commit): Promise<T> {
@@ -84,7 +84,7 @@ export interface TestProcess {
 }
 
 export class World {
-  /** The metadata as somebody sees it who is no member. */
+  /** The metadata as a process sees it that is no member. */
   readonly kv: Kv
   readonly #engine: Kv
   databaseMs = Date.UTC(2026, 0, 1)
@@ -136,7 +136,7 @@ export class World {
     }
   }
 
-  /** Time passes for everybody, and everybody who runs does what is due. */
+  /** Lets time pass for all processes. Each running one does what is due. */
   async pass(ms: number): Promise<void> {
     for (let passedMs = 0; passedMs < ms; passedMs += stepMs) {
       const step = Math.min(stepMs, ms - passedMs)
@@ -149,7 +149,7 @@ export class World {
     }
   }
 
-  /** Nobody waits for the database any more. */
+  /** Resolves when nobody waits for the database any more. */
   async idle(): Promise<void> {
     for (let quiet = 0; quiet < 4; ) {
       await turn()
@@ -157,12 +157,12 @@ export class World {
     }
   }
 
-  /** As by SIGSTOP: its clocks go on, and nothing of it runs. */
+  /** Acts like SIGSTOP: the clocks go on, and nothing of the process runs. */
   stop({ time }: TestProcess): void {
     time.isStopped = true
   }
 
-  /** As by SIGSTOP when it next sends such a commit: it has looked at its clock by then. Returns what sends the commit. */
+  /** Acts like SIGSTOP when the process next sends such a commit, after it has looked at its clock. Returns a function that sends the commit. */
   stopInCommit(process: TestProcess, isMeant = (_: Commit): boolean => true): () => void {
     const { way } = process
     let send: () => void = () => {}

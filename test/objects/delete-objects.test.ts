@@ -53,7 +53,7 @@ describe('keys that are deleted together', () => {
     expect(await left('key')).toBe('NoSuchKey')
   })
 
-  it('are each told that the metadata store can not be reached, and stay', async () => {
+  it('are each told that the metadata can not be reached, and stay', async () => {
     for (const key of ['a', 'b']) await put(made, key)
     made.kv.beforeNextCommit(() => Promise.reject(new KvUnavailable('out of reach')))
     expect(told(await deleteAll({ key: 'a' }, { key: 'b' }))).toEqual(['ServiceUnavailable', 'ServiceUnavailable'])

@@ -1,4 +1,4 @@
-/** Stores in memory for tests, a metadata store that can be watched and interrupted, and the few calls that most tests make. */
+/** Stores in memory for tests, metadata that can be watched and interrupted, and the few calls that most tests make. */
 
 import { type Blobs, openBlobs } from '../../src/blobs/blobs.ts'
 import { type ByteSource, bytesSource } from '../../src/byte-source.ts'

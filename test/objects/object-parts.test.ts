@@ -1,7 +1,7 @@
 /** Where parts lie in an object: runs, places, and ranges that any list of parts covers exactly. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { partsCount, partsWithin, placeOfPart, toRuns } from '../../src/objects/object-parts.ts'
+import { locatePart, partsCount, partsWithin, toRuns } from '../../src/objects/object-parts.ts'
 
 const parts = (...pairs: [number: number, size: number][]) => pairs.map(([number, size]) => ({ number, size }))
 
@@ -60,12 +60,12 @@ describe('places of parts', () => {
         expect(partsCount(runs)).toBe(list.length)
         let start = 0
         for (const { number, size } of list) {
-          expect(placeOfPart(runs, number)).toEqual({ number, range: { start, end: start + size } })
+          expect(locatePart(runs, number)).toEqual({ number, range: { start, end: start + size } })
           start += size
         }
         const numbers = new Set(list.map(({ number }) => number))
         for (let number = 0; number <= 100; number++) {
-          if (!numbers.has(number)) expect(placeOfPart(runs, number)).toBeUndefined()
+          if (!numbers.has(number)) expect(locatePart(runs, number)).toBeUndefined()
         }
       }),
     )
@@ -87,7 +87,7 @@ describe('places of parts', () => {
         const covered = bytesOf.filter((byte) => byte >= start && byte < end)
         expect(covered).toEqual(Array.from({ length: end - start }, (_, i) => start + i))
         for (const place of places) {
-          expect(place).toEqual(placeOfPart(runs, place.number))
+          expect(place).toEqual(locatePart(runs, place.number))
           expect(place.range.start).toBeLessThan(end)
           expect(place.range.end).toBeGreaterThan(start)
         }

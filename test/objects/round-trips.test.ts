@@ -1,4 +1,4 @@
-/** How often each operation asks the metadata store: over a network, each call is a round trip. */
+/** How often each operation asks the metadata: over a network, each call is a round trip. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Backend } from '../../src/commits/backend.ts'
 import type { Check, Commit, Key } from '../../src/kv/kv.ts'
@@ -76,7 +76,7 @@ async function putParts(key: string, count: number, chosen = (_number: number): 
   await backend.kv.commit({ puts: [...puts, { key: currentKey, value: objectCodec.encode(currentKey, ofParts) }] })
 }
 
-describe('the metadata store is asked', () => {
+describe('the metadata is asked', () => {
   it('twice by a PUT', async () => {
     // Nothing is known yet of the bucket.
     expect(await callsOf(putKey('new'))).toHaveLength(2)
@@ -154,7 +154,7 @@ describe('the metadata store is asked', () => {
   })
 })
 
-describe('the metadata store is asked of buckets and uploads', () => {
+describe('the metadata is asked of buckets and uploads', () => {
   it('twice by a page of uploads, and once where there are none', async () => {
     await wire.must({ method: 'GET' })
     const list: Ask = { method: 'GET', query: { uploads: '' } }

@@ -1,4 +1,4 @@
-/** Who may fill a database with metadata, and when: real PostgreSQL, and members of this process that stand for others. */
+/** Who may fill a database with metadata, and when: real PostgreSQL, and members in this process that stand for others. */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -64,7 +64,7 @@ describeInstalled('filling a database with metadata', [postgresProbe], () => {
     joined.push(member)
     return member
   }
-  /** The records of a process that ended without a word. */
+  /** The records of a process that ended without removing them. */
   const leaveDead = async (id: string): Promise<void> => {
     const [fence, lease] = [fenceOf(id), leaseOf(id)]
     const nowMs = await kv.now()
@@ -90,7 +90,7 @@ describeInstalled('filling a database with metadata', [postgresProbe], () => {
     expect(await isThere()).toBe(true)
   })
 
-  it('waits for a server that has died, and keeps it from writing ever after', async () => {
+  it('waits for a server that has died, and keeps it from ever writing again', async () => {
     await leaveDead('dead')
     const warnings: string[] = []
     await fillMetadata({ ...options(), command: 'restore', warn: (line) => void warnings.push(line) }, putBucket)
@@ -109,7 +109,7 @@ describeInstalled('filling a database with metadata', [postgresProbe], () => {
     await (await openMetadata(options())).close()
   })
 
-  it('begins again after one that failed, and removes what that one wrote', async () => {
+  it('begins again after a failed attempt, and removes what that wrote', async () => {
     const failing = filled(async (metadata) => {
       await putBucket(metadata)
       throw new Error('cut off')

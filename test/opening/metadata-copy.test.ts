@@ -29,7 +29,7 @@ it.each([
   ['what lies between and behind the entries', span(1_000, 2_000), span(0, 9_000)],
   ['every other entry', span(0, 3_000).filter((number) => number % 2 === 0), span(0, 3_000).filter((n) => n % 2 === 1)],
   ['everything, when the source is empty', [], span(0, 2_500)],
-])('makes the target what the source is, over %s', async (_, there, here) => {
+])('makes the target equal to the source, over %s', async (_, there, here) => {
   const source = await filled(there)
   const target = await filled(here)
   await copyMetadata({ source, target, changed: [], did })
@@ -63,7 +63,7 @@ it('leaves what belongs to one side where it is', async () => {
   expect((await contents(target)).length).toBe(2)
 })
 
-it('brings the number of the maintainer along, without its holder', async () => {
+it('copies the number of the maintainer, but not its holder', async () => {
   const source = await filled([1])
   await source.commit({ puts: [{ key: postRecord.key, value: postRecord.seal({ number: 41, member: 'gone' }) }] })
   const target = await filled([])

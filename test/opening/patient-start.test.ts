@@ -44,7 +44,7 @@ describeInstalled('a start over PostgreSQL', [postgresProbe], () => {
     expect(greetings).toBeGreaterThan(number)
     const client = place.clientOf(server.endpoint, { ...server.clientConfig(), maxAttempts: 3 })
     await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))
-    // What an attempt that failed had begun, it has taken back.
+    // A failed attempt has undone what it began.
     expect(postgres.run(`patient${number}`, 'select count(*) from holdfast_writers')).not.toBe('0')
   })
 })

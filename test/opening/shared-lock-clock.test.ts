@@ -51,7 +51,7 @@ describeInstalled('the lock clock of servers over PostgreSQL', [postgresProbe], 
     const servers = [await open(directory.path, 'a'), await open(directory.path, 'b')]
     try {
       const [first, second] = [known(servers[0]), known(servers[1])]
-      // As if the database's clock had been set ahead by three days since the mark: as much as one machine would believe to have been off.
+      // The database's clock seems to have been set ahead by three days since the mark. One machine would take that for a time in which it was off.
       const trustedMs = first.backend.clock.now() - 3 * dayMs
       const mark = { trustedMs, measured: { boot: 'another host', ms: 0 }, stepsUsedMs: 0, downtimeUsedMs: 0 }
       await first.backend.kv.commit({ puts: [{ key: lockClockKey, value: lockClockCodec.encode(lockClockKey, mark) }] })

@@ -47,7 +47,7 @@ describe('a change that waits for another server', () => {
     expect(g2.warnings).toHaveLength(1)
   })
 
-  it('is told of no more once the other one has made it', async () => {
+  it('is no longer reported once the other one has made it', async () => {
     const { g1, g2 } = await start()
     await g1.close()
     await world.start('g1', world.configured(['a', 'b', 'c'], { safe: ['a', 'b'], far: ['c'] }))
@@ -98,7 +98,7 @@ describe('servers that share their metadata', () => {
     await (await world.start('g2', before)).close()
     const g2 = await world.start('g2', world.configured(stores, { safe: ['a', 'b'], far: ['c'] }))
     expect(versions(g1)).toEqual(['safe 1'])
-    // As a PUT into a bucket of that location does.
+    // Does what a PUT into a bucket of that location does.
     expect(await read(g2, await write(g1, 'far'))).toEqual(bytes)
     expect(g1.said).toEqual(['location far is used at version 1 from now on'])
   })

@@ -19,9 +19,9 @@ export interface Gateway extends OpenPlacement {
   said: string[]
   shared: SharedPlacement
   ownership: Telling['ownership']
-  /** Takes up at once what it would take up within a second. */
+  /** Takes up at once what the server would take up within a second. */
   look(): Promise<void>
-  /** Ends it. `killed`: the others find out later, and its offer stays. */
+  /** Ends the server. `killed`: the others find out later, and its offer stays. */
   close(): Promise<void>
   kill(): void
 }
@@ -30,7 +30,7 @@ export interface World {
   kv: Kv
   directory: string
   living: Set<string>
-  /** Locations of as many copies as they have stores. `at`: paths of stores, if not those of their names. */
+  /** Locations with as many copies as stores. `at`: paths of stores that differ from their names. */
   configured(stores: readonly string[], locations?: Record<string, string[]>, more?: MoreSettings): Placement
   start(host: string, placement: Placement): Promise<Gateway>
   end(): Promise<void>

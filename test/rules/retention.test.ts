@@ -21,7 +21,7 @@ const compliance = (untilMs: number): Retention => ({ mode: 'COMPLIANCE', untilM
 
 const claim = (bypassGovernance: boolean) => ({ nowMs, bypassGovernance })
 
-/** As a record comes back from the metadata store. */
+/** As a record comes back from the metadata. */
 const stored = <T>(record: T): T => JSON.parse(JSON.stringify(record)) as T
 
 describe('a version may be removed', () => {

@@ -1,4 +1,4 @@
-/** The numbers of maintainers in stores whose changes can't be watched one by one: memory, and buckets. */
+/** The numbers of maintainers in stores whose single changes can't be watched: memory and buckets. */
 import { describe, expect, it, test } from 'vitest'
 import { GuardedStore } from '../../src/stores/guarded-store.ts'
 import { memoryShardStore } from '../../src/stores/memory.ts'
@@ -15,7 +15,7 @@ interface Taken {
   ended: number
 }
 
-/** Hands the stores, which are openings of one, from number to number while calls are under way. Returns what they took. */
+/** Hands the openings of one store from number to number while calls are under way. Returns what they changed. */
 async function handOver(stores: readonly ShardStore[], numbers: number, random: () => number): Promise<Taken[]> {
   const taken: Taken[] = []
   const running = new Set<Promise<void>>()
@@ -123,7 +123,7 @@ describe('a bucket', () => {
       }),
   )
 
-  /** A batch has to be there, to be marked. */
+  /** A batch must exist before it can be marked. */
   async function expectFencedIn(store: ShardStore, number: number): Promise<void> {
     const post = heldPost(number)
     await expect(store.delete([], post)).rejects.toThrow(StoreFenced)
@@ -158,7 +158,7 @@ describe('a bucket', () => {
       for (const one of [store, inherited.store]) await one.close()
     }))
 
-  it('counts anew when an operator claims it for its metadata of an earlier day', () =>
+  it('counts from the start again when an operator claims it for restored metadata', () =>
     withSide(async (side) => {
       const { store } = await openRemote(side.address, { ownership: ownedBy('tests', ['1-a']) })
       await store.delete([], heldPost(57))

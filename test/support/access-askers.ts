@@ -40,18 +40,18 @@ export interface By extends Pick<Ask, 'signedBy' | 'unsigned'> {
 
 export interface Asker {
   who: string
-  /** Of the asked bucket; absent: it has none. */
+  /** The policy of the bucket in question. Absent: it has none. */
   bucketPolicy?(asked: Asked): readonly Statement[]
-  /** Of the user `ann` of the account that is asked. */
+  /** The policy of the user `ann` in that account. */
   userPolicy?(asked: Asked): readonly Statement[]
   restrictsPublic?: true
   /** The bucket was recovered, and nobody has confirmed it. */
   isUnconfirmed?: true
-  /** Of temporary keys, which are made for the one request. */
+  /** The policy of temporary keys that are made for the one request. */
   sessionPolicy?(asked: Asked): readonly Statement[]
   ask: By | ((asked: Asked) => By)
   allowed(asked: Asked): boolean
-  /** Of the answer, where that is not AccessDenied. */
+  /** The code of the answer, if it is not AccessDenied. */
   code?: string
   /** How far the server's clock is ahead when it is asked. */
   laterMs?: number
@@ -107,7 +107,7 @@ export interface RunTimeKeys {
   expired: SigningKey
   /** Temporary keys, with their token. */
   expiredSession: TemporaryKey
-  /** Of a user who was disabled since. */
+  /** The session of a user who was disabled afterwards. */
   endedSession: TemporaryKey
 }
 

@@ -170,7 +170,7 @@ const sessionAgeMs = 1_000_000
 
 const inlinePolicy = 'of-the-matrix'
 
-/** Of both users: each asker is one of them. */
+/** Gives the policy to both users, because each asker is one of them. */
 export async function giveUserPolicy({ users }: Identities, statements: readonly unknown[]): Promise<void> {
   for (const [account, name] of [
     ['main', 'ann'],

@@ -1,4 +1,4 @@
-/** A metadata store that counts what it is asked, as one over a network would count round trips, and may take as long. */
+/** Metadata that counts what it is asked, as one over a network would count round trips, and may take as long. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Commit, Entry, Key, Kv, RangeQuery, Snapshot, View } from '../../src/kv/kv.ts'
 

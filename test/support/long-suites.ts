@@ -24,6 +24,9 @@ export const longSuites: readonly string[] = [
   'clients/s3api.test.ts',
   'console/accessibility.test.ts',
   'console/hostile-names.test.ts',
+  'console/machine-room.test.ts',
+  'console/rights.test.ts',
+  'console/settings.test.ts',
   'kv/postgres/conflicts.test.ts',
   'kv/postgres/outcomes.test.ts',
   'kv/postgres/standby.test.ts',
@@ -49,5 +52,6 @@ export const longSuites: readonly string[] = [
   'trust/storm.test.ts',
   'trust/version-model-planted.test.ts',
   'trust/version-model.test.ts',
+  'wire/far-metadata.test.ts',
   'wire/over-postgres.test.ts',
 ]

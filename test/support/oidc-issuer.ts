@@ -14,7 +14,7 @@ export interface OidcIssuer {
   asked: string[]
   /** Claims of tokens from now on. */
   claims: Record<string, unknown>
-  /** As a machine gets one: by its own id and secret. */
+  /** A token as a machine gets one, with its own id and secret. */
   token(subject: string, wanted?: { elsewhere: boolean }): Promise<string>
   /** Signed by the issuer's key, with any claims. */
   signed(payload: JWTPayload, header?: Record<string, unknown>): Promise<string>

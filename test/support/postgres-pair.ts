@@ -8,7 +8,7 @@ const settings = ['synchronous_standby_names=*', 'shared_buffers=64MB', 'max_con
 export class PostgresPair {
   primary: PostgresServer
   standby: PostgresServer
-  /** Of both, in no order: whoever dies is succeeded by another server at its port. */
+  /** The ports of both, in no order. When one dies, another server takes over its port. */
   readonly ports: readonly [number, number]
 
   private constructor(primary: PostgresServer, standby: PostgresServer) {

@@ -74,7 +74,7 @@ export class PostgresServer {
     return server
   }
 
-  /** Of the server's first process. */
+  /** The id of the server's first process. */
   get pid(): number | undefined {
     return this.#process?.pid
   }
@@ -120,7 +120,7 @@ export class PostgresServer {
     })
   }
 
-  /** As when its machine is gone: none of its processes does anything more. */
+  /** Acts as if its machine were gone: all its processes stop at once. */
   async kill(): Promise<void> {
     const pid = this.#process?.pid
     const sessions =

@@ -2,7 +2,7 @@
 import { tableRows } from './table-rows.ts'
 import type { Row } from './wire-rows.ts'
 
-/** As a row names what it proves, and as the table spells it. */
+/** From the spelling in rows to the spelling in the table. */
 const spellings = new Map(tableRows.map(({ id }) => [normal(id), id]))
 
 /** Names of headers have no case. An attribute is read as an element of its name. */
@@ -40,7 +40,7 @@ export function unsent({ proves = [], ask }: Row): string[] {
   })
 }
 
-/** As a document has an element, or an attribute. */
+/** How an element or an attribute begins in a document. */
 const written = (name: string): string => (name.startsWith('@') ? ` ${name.slice(1)}=` : `<${name}`)
 
 /** The rows of the table that say what a row expects. An answer may also say what no row is about: its type, or that it is an error. */

@@ -4,7 +4,7 @@ import { encode, type HeaderPair, type RequestToSign, type SignedRequest, type S
 
 export interface Version2Options {
   key: SigningKey
-  /** Of virtual-host style: what Host says, and the path does not. */
+  /** For virtual-host style: the bucket, which Host names and the path does not. */
   hostBucket?: string
 }
 

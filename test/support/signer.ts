@@ -16,7 +16,7 @@ export interface RequestToSign {
   method: string
   /** With port, as the Host header is to say it. */
   host: string
-  /** As it is to stand in the request line: encoded by the caller. */
+  /** The path as it stands in the request line. The caller has encoded it. */
   path: string
   /** Plain names and values; encoded here. */
   query?: readonly HeaderPair[]

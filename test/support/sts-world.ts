@@ -9,7 +9,7 @@ import { mainKey, startWireServer, type WireServer, type WireServerOptions } fro
 
 export { mainKey, otherKey } from './wire-server.ts'
 
-/** Of the account `main`: it may read. */
+/** A key of the account `main` that may read. */
 export const readingKey = { accessKeyId: 'AKREADING', secretAccessKey: 'reading-secret-of-the-sts-tests' }
 
 export interface TemporaryKey extends SigningKey {

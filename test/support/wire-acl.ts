@@ -39,7 +39,7 @@ export const publicPolicy = {
 
 const sdkOwner = { ID: 'main', DisplayName: 'Main' }
 const sdkGrant: Grant = { Grantee: { ...sdkOwner, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }
-/** As the AWS SDK reads it. */
+/** The policy as the AWS SDK reads it. */
 export const sdkPolicy = { Owner: sdkOwner, Grants: [sdkGrant] }
 
 export const user = (id: string, type = 'CanonicalUser') =>
@@ -52,7 +52,7 @@ export const grant = (grantee: string, permission = 'FULL_CONTROL') =>
   `<Grant>${grantee}<Permission>${permission}</Permission></Grant>`
 export const policy = (grants: string, owner = '<Owner><ID>main</ID></Owner>') =>
   `<AccessControlPolicy>${owner}<AccessControlList>${grants}</AccessControlList></AccessControlPolicy>`
-/** As a grantee. */
+/** The owner as a grantee. */
 export const owners = user('main')
 const ownersGrant = grant(owners)
 /** The policy of a new bucket and of what is in it, as a document. */

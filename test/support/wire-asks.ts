@@ -7,7 +7,7 @@ import { completeDocument, uploadOf } from './wire-uploads.ts'
 
 export interface OpenUpload {
   uploadId: string
-  /** Of its only part. */
+  /** The ETag of its only part. */
   etag: string
 }
 
@@ -16,7 +16,7 @@ const versioning = '<VersioningConfiguration><Status>Enabled</Status></Versionin
 const lock = '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>'
 const encryption =
   '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>'
-/** Of a key that the server has: the name behind the last slash. */
+/** The ARN of a key that the server has. The name is behind the last slash. */
 const kmsKeyArn = 'arn:aws:kms:us-east-1:123456789012:key/invoices'
 const ofAccount = { account: 'main', vendor: { 'account-id': 'main' } } as const
 const noBlocks = '<PublicAccessBlockConfiguration/>'

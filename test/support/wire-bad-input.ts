@@ -26,7 +26,7 @@ const same: Edit = (signed) => signed
 
 export interface Request {
   method?: string
-  /** As it is to stand in the request line. */
+  /** The path as it stands in the request line. */
   path?: string
   query?: readonly HeaderPair[]
   headers?: readonly HeaderPair[]

@@ -190,7 +190,7 @@ function partRows(upload: Upload): Row[] {
   ]
 }
 
-/** Of an upload that asked for no checksum. */
+/** Rows of an upload that asked for no checksum. */
 const unsummed: Row[] = [
   ...headerWays.flatMap(({ as, send }) =>
     algorithms.map(

@@ -57,7 +57,7 @@ function crcTable(algorithm: keyof typeof polynomials): { highs: Int32Array; low
   return { highs, lows, bytes }
 }
 
-/** As S3 sends it: base64 of the digest, a CRC's in network byte order. */
+/** In the form that S3 sends: base64 of the digest, with a CRC in network byte order. */
 export function referenceChecksum(algorithm: Algorithm, data: string | Buffer): string {
   return referenceDigest(algorithm, Buffer.from(data)).toString('base64')
 }

@@ -66,9 +66,9 @@ export interface Ask {
   signedBy?: SigningKey
   /** Nobody signs it. */
   unsigned?: true
-  /** As if it had been signed at another time than now. */
+  /** Signs the request as if it were this time. */
   signedAtMs?: number
-  /** Of a presigned URL. */
+  /** The lifetime of a presigned URL. */
   expiresSeconds?: number
 }
 

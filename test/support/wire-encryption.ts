@@ -47,9 +47,9 @@ export function thirdsOfCustomerKey(row: (vendor: VendorHeaders) => Omit<Row, 'i
 /** A way of being encrypted, as a client asks for it and as it is answered. */
 export interface WireMode {
   name: string
-  /** Of PutObject, CopyObject and CreateMultipartUpload. */
+  /** Headers of PutObject, CopyObject and CreateMultipartUpload. */
   write: VendorHeaders
-  /** Of a read, and of the parts of an upload. */
+  /** Headers of reads, and of an upload's parts. */
   read: VendorHeaders
   /** What is answered to both, with `{{kmsKeyId}}` in it. */
   answer: VendorHeaders

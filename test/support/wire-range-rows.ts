@@ -199,7 +199,7 @@ export function multipartChecksumRows(method: ReadMethod, first: Buffer, last: B
   )
 }
 
-/** Of an object made of two parts: these rows move megabytes, so that there are few of them. */
+/** Reads of an object made of two parts. There are few, because they move megabytes. */
 export function multipartReadRows(method: ReadMethod, first: Buffer, last: Buffer): Row[] {
   const ask = { method, key: 'big' } as const
   const size = first.length + last.length

@@ -30,7 +30,7 @@ export type Given = (wire: Wire) => Promise<Facts> | Promise<void>
 
 export interface Expected {
   status: number
-  /** Of an error. What HEAD can't say in a body is looked up in the server's log. */
+  /** The code of an error. HEAD has no body for it, so the server's log is asked. */
   code?: ErrorCode
   /** Elements of an error beside those that every error has. */
   details?: Record<string, unknown>

@@ -17,12 +17,11 @@ import { operations } from '../../src/operations/table.ts'
 import type { OidcProvider } from '../../src/sts/oidc/provider-settings.ts'
 import { stsActions } from '../../src/sts/sts.ts'
 import type { StsErrorCode } from '../../src/sts/sts-error.ts'
-import { CountingKv } from './counting-kv.ts'
 import { wireMetadata } from './wire-metadata.ts'
 
 /** The account that sends, unless a test says otherwise. */
 export const mainKey = { accessKeyId: 'AKMAIN', secretAccessKey: 'main-secret-of-the-wire-tests' }
-/** Of the same account, for deleting alone: it may pass over no lock. */
+/** A key of the same account that may only delete. It may not bypass a lock. */
 export const deletingKey = { accessKeyId: 'AKDELETING', secretAccessKey: 'deleting-secret-of-the-wire-tests' }
 export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret-of-the-wire-tests' }
 
@@ -64,10 +63,7 @@ export interface WireServerOptions {
   over?(backend: Backend): Backend
 }
 
-/** As if the metadata store were that far away. */
-const kvDelayMs = Number(process.env.HOLDFAST_TEST_KV_DELAY_MS ?? 0)
-
-/** Of any request for temporary keys, in addition to those of any request. */
+/** Codes for requests for temporary keys, in addition to those for any request. */
 const stsCodes: readonly StsErrorCode[] = [
   'AccessDenied',
   'ExpiredToken',
@@ -84,7 +80,7 @@ const answerable = new Map<string, ReadonlySet<string>>([
   ...stsActions.map(({ name, errors }) => [name, new Set([...codesOfAnyRequest, ...stsCodes, ...errors])] as const),
 ])
 
-/** Of a request that names no operation that there is. */
+/** Codes for requests that name no existing operation. */
 const codesOfNone = new Set<string>([
   ...codesOfAnyRequest,
   ...stsCodes,
@@ -122,7 +118,6 @@ export async function startWireServer({
   const memory = openMemoryData([kmsKeyName])
   const metadata = await wireMetadata(memory.backend, metadataUrl?.())
   const { backend } = metadata
-  const delayed = kvDelayMs > 0 ? { ...backend, kv: new CountingKv(backend.kv, { delayMs: kvDelayMs }) } : backend
   const lines = new Map<string, RequestLog>()
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
@@ -132,7 +127,7 @@ export async function startWireServer({
   const { credentials } = identities
   const server = createHttpServer({
     operations,
-    backend: over(delayed),
+    backend: over(backend),
     credentials,
     sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock }),
     domains: [],

@@ -3,7 +3,7 @@ import { algorithms, md5Base64, referenceChecksum } from './wire-checksums.ts'
 import type { Reply, Wire } from './wire-client.ts'
 import type { Facts } from './wire-rows.ts'
 
-/** As small as a part that isn't the last may be, and different from byte to byte so that a wrong order shows. */
+/** The smallest size of a part that isn't the last. The bytes differ, so that a wrong order shows. */
 const partBytesMin = 5 * 1024 * 1024
 
 export function partOf(seed: number, size = partBytesMin): Buffer {

@@ -108,7 +108,7 @@ export const lockHeaders = (mode: 'GOVERNANCE' | 'COMPLIANCE', hours: number): R
   'object-lock-retain-until-date': hoursFromNow(hours),
 })
 
-/** As `history`, in a bucket with Object Lock. */
+/** The same as `history`, in a bucket with Object Lock. */
 export async function lockableHistory(wire: Wire): Promise<Facts> {
   const facts = await history(wire)
   await wire.must(putLockConfiguration())

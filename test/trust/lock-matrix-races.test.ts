@@ -16,7 +16,7 @@ type Interrupt = (commit: Commit) => Promise<unknown> | undefined
 const touches = ({ puts = [], deletes = [] }: Commit, touched: Key): boolean =>
   [...puts.map((put) => put.key), ...deletes].some((each) => each.equals(touched))
 
-/** A metadata store in which something happens before a commit that `interrupt` picks. */
+/** Metadata in which something happens before a commit that `interrupt` picks. */
 class InterruptedKv implements Kv {
   readonly #kv = memoryKv()
   readonly #checking: boolean

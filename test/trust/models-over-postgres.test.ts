@@ -42,7 +42,7 @@ describeInstalled('over PostgreSQL', [postgresProbe], () => {
     await server?.remove()
   })
 
-  it('a version under a lock is lost or altered by nothing but what S3 documents', async () => {
+  it('a locked version is lost or altered only in the ways that S3 documents', async () => {
     const seed = seedOf('HOLDFAST_LOCK_SEED')
     console.info(`lock matrix over PostgreSQL: HOLDFAST_LOCK_SEED=${seed}`)
     const violations: string[] = []

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { Refusal } from './refusal.ts'
 
-/** Counts the requests that were refused because there is no session, or it has ended. */
+/** Counts the requests that were refused because the session has ended or never existed. */
 export const sessionsEnded = signal(0)
 
 let csrfToken = ''
@@ -13,7 +13,7 @@ export function useCsrfToken(token: string): void {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Throws `Refusal`, and `TypeError` when the server can't be reached. The caller knows what the operation answers. */
+/** Throws `Refusal`, or `TypeError` when the server can't be reached. `T` is what the operation answers. */
 export async function askAdmin<T = undefined>(method: Method, path: string, input?: unknown): Promise<T> {
   const answer = await fetch(path, {
     method,
@@ -44,7 +44,7 @@ function refusal(status: number, { code, message }: ErrorBody = {}): Refusal {
 /** A path of the API; the segments are encoded. */
 export const adminPath = (...segments: readonly string[]): string => `/v1/${segments.map(encodeURIComponent).join('/')}`
 
-/** Calls `see` with each event of a stream until the returned function is called. The browser connects again after an interruption. */
+/** Calls `see` with each event of a stream until the returned function is called. After an interruption, the browser connects again. */
 export function watchAdmin<T>(path: string, see: (event: T) => void, lost: (isLost: boolean) => void): () => void {
   const source = new EventSource(path)
   source.onopen = () => lost(false)

@@ -76,7 +76,7 @@ export const putBucketLock = (bucket: string, lock: DefaultLock | undefined): Pr
     Rule: lock && { DefaultRetention: { Mode: lock.mode, [lock.unit]: lock.count } },
   })
 
-/** `undefined`: objects are kept as they come, unless the server seals all. */
+/** `undefined`: the bucket has no default. The server may still encrypt everything. */
 export async function bucketEncryption(
   bucket: string,
 ): Promise<{ algorithm: string; keyId: string | undefined } | undefined> {
@@ -145,7 +145,7 @@ export const putBucketWebsite = (bucket: string, { index, error }: Website): Pro
     ErrorDocument: error === '' ? undefined : { Key: error },
   })
 
-/** The document as it was put; empty when the bucket has none. */
+/** The document as it was set. Empty: the bucket has no policy. */
 export async function bucketPolicy(bucket: string): Promise<string> {
   try {
     return await (await askS3({ bucket, query: { policy: '' } })).text()

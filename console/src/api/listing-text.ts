@@ -1,12 +1,12 @@
-/** Reads pages of S3's listings from their text: a document of a thousand entries would hold the browser up for longer than a frame. */
+/** Reads pages of S3's listings from their text, because parsing a document of a thousand entries would block the browser for longer than a frame. */
 
 export interface ListedElement {
   name: string
-  /** All between its tags. */
+  /** The text between its tags. */
   content: string
 }
 
-/** Throws when the text is not the whole of a listing whose root has this name. */
+/** Throws unless the text is a whole listing with this root element. */
 export function listingContent(text: string, root: string): string {
   const start = text.indexOf(`<${root}`)
   const end = text.lastIndexOf(`</${root}>`)
@@ -14,7 +14,7 @@ export function listingContent(text: string, root: string): string {
   return text.slice(text.indexOf('>', start) + 1, end)
 }
 
-/** The elements of these names, in order. None may stand in another. */
+/** The elements with these names, in order. None may contain another. */
 export function elementsOf(listing: string, ...names: readonly string[]): ListedElement[] {
   const element = new RegExp(`<(${names.join('|')})>(.*?)</\\1>`, 'gs')
   return Array.from(listing.matchAll(element), ([, name = '', content = '']) => ({ name, content }))

@@ -8,6 +8,8 @@ export interface StoreState {
   reason?: string
   usedBytes?: number
   freeBytes?: number
+  /** Of this location. Absent: not counted yet. */
+  shards?: { count: number; bytes: number; measured: string }
 }
 
 export interface Progress {
@@ -93,6 +95,14 @@ export const memberStates = async (): Promise<Member[]> =>
 export const settingStates = async (): Promise<SettingState[]> =>
   (await askAdmin<{ settings: SettingState[] }>('GET', '/v1/configuration')).settings
 
+export interface MetricFamily {
+  name: string
+  values: { labels: Record<string, string | number>; value: number }[]
+}
+
+export const metricFamilies = async (): Promise<MetricFamily[]> =>
+  (await askAdmin<{ families: MetricFamily[] }>('GET', '/v1/metrics')).families
+
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
@@ -102,7 +112,7 @@ export const setLogLevel = (level: LogLevel): Promise<unknown> => askAdmin('PUT'
 
 export interface TaskOrder {
   kind: 'scrub' | 'repair' | 'move' | 'snapshot' | 'reclaim'
-  /** Of a move. */
+  /** For a move. */
   bucket?: string
   to?: string
 }

@@ -48,7 +48,7 @@ export async function completeUpload({ bucket, key, uploadId }: Upload, parts: r
     Part: parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag })),
   })
   const xml = await askForXml({ method: 'POST', bucket, key, query: { uploadId }, body })
-  // A completion can fail after its status was sent.
+  // A completion can fail after its status was sent. The answer is then an error with status 200.
   if (xml.localName === 'Error') throw new Error(textOf(xml, 'Message') ?? 'the upload could not be completed')
 }
 

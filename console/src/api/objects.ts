@@ -20,14 +20,14 @@ export interface ListedVersion extends ListedObject {
 export interface ObjectPage<T> {
   entries: T[]
   prefixes: string[]
-  /** Absent: the listing is at its end. */
+  /** What the request for the next page needs. Absent: this is the last page. */
   next: Readonly<Record<string, string>> | undefined
 }
 
 export interface Listing {
   bucket: string
   prefix: string
-  /** Absent: keys below folders are listed, too. */
+  /** Absent: the listing includes the keys below folders. */
   delimiter?: string
   next?: Readonly<Record<string, string>> | undefined
   signal?: AbortSignal
@@ -110,7 +110,7 @@ export interface Described {
   etag: string
   modified: string
   versionId: string | undefined
-  /** What the owner wrote beside the object, by lower-case name. */
+  /** The user's own metadata, by lower-case name. */
   metadata: Readonly<Record<string, string>>
   /** The other headers of the answer. */
   headers: Readonly<Record<string, string>>
@@ -192,7 +192,7 @@ export async function putLegalHold(address: ObjectAddress, on: boolean): Promise
   await askS3({ method: 'PUT', ...addressed(address, { 'legal-hold': '' }), body })
 }
 
-/** `bypass`: shortens or lifts a retention in governance mode, which takes a permission of its own. */
+/** `bypass`: shortens or lifts a retention in governance mode. This takes a separate permission. */
 export async function putRetention(
   address: ObjectAddress,
   lock: ObjectLock['retention'],
@@ -211,7 +211,7 @@ export interface Change {
 const copySource = ({ bucket, key, versionId }: ObjectAddress): string =>
   `${bucket}/${key.split('/').map(percentEncode).join('/')}${versionId === undefined ? '' : `?versionId=${percentEncode(versionId)}`}`
 
-/** Copies an object onto a key, by the server. `change`: its metadata is replaced. */
+/** Lets the server copy an object to a key. `change`: replaces its metadata. */
 export async function copyObject(
   from: ObjectAddress,
   to: Omit<ObjectAddress, 'versionId'>,
@@ -255,7 +255,7 @@ export async function deleteMany(
   }))
 }
 
-/** An address to give away, for at most seven days. `asFile`: browsers save it instead of showing it. */
+/** A URL to give away, valid for at most seven days. `asFile`: browsers save the object instead of showing it. */
 export function shareUrl(address: ObjectAddress, expiresSeconds: number, asFile = false): Promise<string> {
   const name = address.key.split('/').at(-1) ?? ''
   const disposition = `attachment; filename*=UTF-8''${percentEncode(name)}`

@@ -1,9 +1,9 @@
-/** What the server refused, in its words: over S3 and over the admin API alike. */
+/** A refusal by the server, in its own words. The same for S3 and the admin API. */
 export class Refusal extends Error {
   readonly status: number
   readonly code: string
 
-  /** Without a code or a message of the server, the status has to say it. */
+  /** If the server sent neither code nor message, the status has to do. */
   constructor(status: number, code: string | undefined, message: string | undefined) {
     super(message ?? statusTexts[status] ?? `The server answered ${status}.`)
     this.name = 'Refusal'

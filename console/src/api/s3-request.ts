@@ -22,7 +22,7 @@ export async function askS3({ method = 'GET', body, headers, signal, ...address 
   const access = await accessToS3()
   const url = addressOf(access.endpoint, address)
   const bytes = new TextEncoder().encode(body ?? '')
-  // The checksum of a completion is that of the object, not of the document.
+  // The checksum header of a completion is for the object, not for the document.
   const isCompletion = address.query?.uploadId !== undefined
   const checksum = isCompletion ? {} : { 'x-amz-checksum-sha256': checksumOf(bytes) }
   const ofBody = { 'content-type': 'application/xml', ...checksum }
@@ -40,12 +40,12 @@ export async function askS3({ method = 'GET', body, headers, signal, ...address 
   return answer
 }
 
-/** The document of an answer. */
+/** Resolves with the document in the answer. */
 export async function askForXml(ask: Ask): Promise<Element> {
   return parseXml(await (await askS3(ask)).text())
 }
 
-/** `undefined` where the bucket or object has none: the codes that say so are named. */
+/** Resolves with `undefined` when the server refuses with one of the codes, which say that the bucket or object has none. */
 export async function askUnlessAbsent(ask: Ask, ...codes: readonly string[]): Promise<Element | undefined> {
   try {
     return await askForXml(ask)
@@ -64,7 +64,7 @@ export async function presignedUrl({ method = 'GET', expiresSeconds, ...address 
   return presign(method, addressOf(access.endpoint, address), { ...access, now: new Date() }, expiresSeconds).href
 }
 
-/** `text`: of the answer, which is XML unless something before the server answered. */
+/** `text`: the answer's body. It is XML unless something in front of the server answered. */
 export function refusalOf(status: number, text: string): Refusal {
   if (!text.trimStart().startsWith('<')) return new Refusal(status, undefined, undefined)
   const xml = parseXml(text)
@@ -80,5 +80,5 @@ function addressOf(endpoint: string, { bucket, key, query = {} }: Pick<Ask, 'buc
   return url
 }
 
-/** A page's address can't hold these: browsers resolve them before they ask. */
+/** Browsers resolve `.` and `..` before they send a request, so a page can't address these keys. */
 export const isOutOfReach = (key: string): boolean => key.split('/').some((part) => part === '.' || part === '..')

@@ -3,10 +3,10 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
-/** Web Crypto exists only on pages that came by TLS or from this machine, and a console may come from another one. */
+/** Web Crypto exists only on pages that came over TLS or from this machine. A console may come another way. */
 const digest = (data: Uint8Array): string => bytesToHex(sha256(data))
 
-/** As `x-amz-checksum-sha256` wants it. */
+/** In the form of `x-amz-checksum-sha256`. */
 export const checksumOf = (data: Uint8Array): string => btoa(String.fromCharCode(...sha256(data)))
 
 export interface Credentials {
@@ -48,7 +48,7 @@ export function signHeaders(request: SignableRequest, scope: Scope): Record<stri
   }
 }
 
-/** An address that anybody can use until it expires. */
+/** A URL that anybody can use until it expires. */
 export function presign(method: string, url: URL, scope: Scope, expiresSeconds: number): URL {
   const { credentials, now } = scope
   const result = new URL(url)
@@ -102,6 +102,6 @@ const scopeOf = ({ now, region }: Scope): string => `${stamp(now).slice(0, 8)}/$
 
 const stamp = (now: Date): string => `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
 
-/** As the signature wants it: everything but letters, digits and `-._~` becomes `%XX`. */
+/** As signatures require: everything but letters, digits and `-._~` becomes `%XX`. */
 export const percentEncode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)

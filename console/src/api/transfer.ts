@@ -1,7 +1,7 @@
-/** Moves bytes between files of the user and objects: presigned requests that tell how far they are and can be stopped. */
+/** Moves bytes between the user's files and objects by presigned requests, which report their progress and can be stopped. */
 import { isOutOfReach, presignedUrl, refusalOf } from './s3-request.ts'
 
-/** A presigned address is used at once. */
+/** Long enough, because each presigned URL is used at once. */
 const expiresSeconds = 3600
 
 export interface Sending {
@@ -18,7 +18,7 @@ export interface SendTo {
   contentType?: string
 }
 
-/** Resolves with the ETag. Rejects with `Refusal`, or with the signal's reason. `fetch` does not tell how much it has sent. */
+/** Resolves with the ETag. Rejects with `Refusal`, or with the signal's reason. Not `fetch`, because that does not report how much it has sent. */
 export async function send({ contentType, ...target }: SendTo, { body, progress, signal }: Sending): Promise<string> {
   if (isOutOfReach(target.key)) throw new Error('A browser cannot address a key with a part that is “.” or “..”.')
   const url = await presignedUrl({ method: 'PUT', ...target, expiresSeconds })
@@ -37,7 +37,7 @@ export async function send({ contentType, ...target }: SendTo, { body, progress,
     }
     request.onloadend = () => signal.removeEventListener('abort', stop)
     request.open('PUT', url)
-    // A body of a type that the browser knows would be sent as that type.
+    // Without this, the browser would send the type that it thinks the body has.
     request.setRequestHeader('content-type', contentType ?? 'application/octet-stream')
     request.send(body)
   })

@@ -1,4 +1,4 @@
-/** Where in the console the user is, as the part of the page's address after `#`: links, the back button and bookmarks work. */
+/** Where the user is in the console, as the part of the page's URL after `#`, so that links, the back button and bookmarks work. */
 import { computed, signal } from '@preact/signals'
 
 const hash = signal(location.hash)
@@ -6,15 +6,15 @@ addEventListener('hashchange', () => {
   hash.value = location.hash
 })
 
-export interface Place {
+export interface Route {
   /** The parts of the path, decoded. */
   path: readonly string[]
   query: URLSearchParams
 }
 
-export const place = computed<Place>(() => readPlace(hash.value))
+export const route = computed<Route>(() => readRoute(hash.value))
 
-function readPlace(text: string): Place {
+function readRoute(text: string): Route {
   const [path = '', query = ''] = text.replace(/^#\/?/, '').split(/\?(.*)/s)
   return {
     path: path

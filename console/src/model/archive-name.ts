@@ -1,9 +1,9 @@
-/** Names of objects in an archive: each of its own, and none that leads out of the folder into which it is unpacked, on whatever system. Pure. */
+/** Names of objects in an archive. Each is unique, and none leads out of the folder in which it is unpacked, on any system. Pure. */
 
-/** Control characters, and what is a slash elsewhere. */
+/** Control characters, and characters that are slashes on other systems. */
 const unwelcome = /\p{Cc}|\\/gu
 
-/** Parts that mean another folder, or none, become names; so do backslashes and drives, which are paths where the archive may be unpacked. */
+/** Replaces parts that mean another folder or none, and also backslashes and drives, because some systems take them for paths. */
 export function archiveName(key: string): string {
   return key
     .replaceAll(unwelcome, '_')
@@ -16,7 +16,7 @@ export function archiveName(key: string): string {
 export class ArchiveNames {
   readonly #given = new Set<string>()
 
-  /** Several keys, or versions of one, can come to the same name: the later ones get a number. */
+  /** Several keys, or versions of one key, can get the same name. A number distinguishes the later ones. */
   nameOf(key: string): string {
     const wanted = archiveName(key)
     const [, stem = '', ending = ''] = /^(.*?)((?:\.[^./]*)?)$/s.exec(wanted) ?? []

@@ -1,11 +1,11 @@
-/** The files of an input or of what was dropped on the page, folders with all that is in them. */
+/** The files of an input, or those dropped on the page. A folder counts with everything in it. */
 import type { ChosenFile } from './uploads.ts'
 
 export const filesOfInput = (list: FileList): ChosenFile[] =>
   [...list].map((file) => ({ path: file.webkitRelativePath || file.name, file }))
 
 export async function filesOfDrop(transfer: DataTransfer): Promise<ChosenFile[]> {
-  // The list is empty after the first await.
+  // The browser empties the list at the first await.
   const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
   const found = await Promise.all(entries.map((entry) => filesBelow(entry, '')))
   return found.flat()
@@ -23,7 +23,7 @@ async function filesBelow(entry: FileSystemEntry, folder: string): Promise<Chose
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile
 const isDirectory = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory
 
-/** A reader gives about a hundred at a time, and none at the end. */
+/** Each call of the reader gives about a hundred entries, and none at the end. */
 async function entriesOf(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = directory.createReader()
   const all: FileSystemEntry[] = []

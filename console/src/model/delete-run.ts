@@ -1,9 +1,9 @@
-/** Deletes many objects, folders with all below them, in batches, and tells how far it is. */
+/** Deletes many objects in batches, folders with everything below them, and reports its progress. */
 import { signal } from '@preact/signals'
 import { deleteMany, type FailedDelete, listObjects, listVersions, type ObjectPage } from '../api/objects.ts'
 import type { Row } from './listing.ts'
 
-/** S3 takes so many in one request. */
+/** The most that S3 takes in one request. */
 const batchMax = 1000
 
 interface Target {
@@ -19,7 +19,7 @@ export class DeleteRun {
   readonly #versions: boolean
   #stopped = false
 
-  /** `versions`: of folders, every version is removed for good; without it, the current objects. */
+  /** `versions`: removes every version in folders for good. Otherwise, only the current objects are deleted. */
   constructor(bucket: string, versions: boolean) {
     this.#bucket = bucket
     this.#versions = versions
@@ -29,7 +29,7 @@ export class DeleteRun {
     this.#stopped = true
   }
 
-  /** Rejects when a listing or a whole request fails. What single keys were refused for is in `failed`. */
+  /** Rejects when a listing or a whole request fails. `failed` has the keys that were refused, with the reasons. */
   async run(rows: readonly Row[]): Promise<void> {
     try {
       const objects = rows.flatMap((row): Target[] => (row.is === 'folder' ? [] : [targetOf(row)]))

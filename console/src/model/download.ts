@@ -1,4 +1,4 @@
-/** Many objects as one archive: read in ranges, so that it can be paused and goes on after a lost connection. */
+/** Downloads many objects as one archive. It reads them in ranges, so that it can pause, and continue after a lost connection. */
 import { signal } from '@preact/signals'
 import { describeObject, type ListedObject, listObjects, type ObjectAddress } from '../api/objects.ts'
 import { Refusal } from '../api/refusal.ts'
@@ -20,14 +20,14 @@ export class Download {
   readonly bytes = signal(0)
   readonly paused = signal(false)
   readonly isOver = signal(false)
-  /** Objects that are left out, because a browser cannot ask for them. */
+  /** How many objects are left out because a browser can't request them. */
   readonly leftOut = signal(0)
   readonly #bucket: string
   readonly #folder: string
   readonly #names = new ArchiveNames()
   readonly #stopped = new AbortController()
 
-  /** `folder`: what the names in the archive leave out. */
+  /** `folder`: the prefix that names in the archive leave out. */
   constructor(bucket: string, folder: string) {
     this.#bucket = bucket
     this.#folder = folder
@@ -38,7 +38,7 @@ export class Download {
     this.paused.value = false
   }
 
-  /** The objects in turn: the next is opened when the archive has taken the one before. */
+  /** One object after the other. The next one is opened when the archive has taken the one before. */
   async *entries(rows: readonly Row[]): AsyncGenerator<ArchiveEntry> {
     for (const row of rows) {
       if (row.is === 'folder') yield* this.#below(row.key)
@@ -55,7 +55,7 @@ export class Download {
     }
   }
 
-  /** None for what only stands for a folder. */
+  /** Nothing for an object that only stands for a folder. */
   *#entry({ key, bytes, modified }: ListedObject, versionId: string | undefined): Generator<ArchiveEntry> {
     const below = key.slice(this.#folder.length)
     if (bytes === 0 && (below === '' || below.endsWith('/'))) return
@@ -67,7 +67,7 @@ export class Download {
     yield { name: this.#names.nameOf(below), lastModified: new Date(modified), input }
   }
 
-  /** All ranges are of the version that is current when the first is read. */
+  /** All ranges are of the version that was current when the first range was read. */
   #read(address: ObjectAddress): ReadableStream<Uint8Array> {
     let at = 0
     let object: { bytes: number; etag: string } | undefined
@@ -110,7 +110,7 @@ export class Download {
     }
   }
 
-  /** Waits while it is paused. Throws when it was stopped. */
+  /** Waits while the download is paused. Throws when it was stopped. */
   async #whileRunning(): Promise<void> {
     if (this.paused.value) {
       await new Promise<void>((resolve) => {

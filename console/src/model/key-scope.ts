@@ -1,4 +1,4 @@
-/** The policy that narrows a new key to a bucket, a prefix or reading. Pure. */
+/** The policy that limits a new key to a bucket, a prefix, or reading. Pure. */
 
 export interface KeyScope {
   /** Empty: every bucket. */
@@ -15,7 +15,7 @@ const readActions = [
   's3:ListAllMyBuckets',
 ]
 
-/** `undefined`: the key does all that its owner may do. A policy narrows, and never adds a right. */
+/** `undefined`: the key may do everything that its owner may. A policy only narrows rights; it never adds any. */
 export function scopedPolicy({ bucket, prefix, readOnly }: KeyScope): string | undefined {
   if (bucket === '' && !readOnly) return undefined
   const action = readOnly ? readActions : 's3:*'
@@ -29,7 +29,7 @@ export function scopedPolicy({ bucket, prefix, readOnly }: KeyScope): string | u
   return JSON.stringify({ Version: '2012-10-17', Statement: statements })
 }
 
-/** What is asked of the bucket itself. Below a prefix, only its listing: other answers would tell of the rest. */
+/** What the key may do with the bucket itself. With a prefix, only list it, because other answers tell about keys outside the prefix. */
 function ofBucket(bucket: string, prefix: string, readOnly: boolean): object {
   const resource = `arn:aws:s3:::${bucket}`
   if (prefix === '') return { Effect: 'Allow', Action: readOnly ? readActions : 's3:*', Resource: resource }

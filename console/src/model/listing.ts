@@ -1,24 +1,24 @@
-/** The entries below a prefix, as far as they are loaded: pages of 1,000 come as the reader scrolls to them. */
+/** The entries below a prefix that are loaded so far. Pages of 1,000 load as the reader scrolls towards them. */
 import { signal } from '@preact/signals'
 import { type ListedObject, type ListedVersion, listObjects, listVersions, type ObjectPage } from '../api/objects.ts'
 import { compareUtf8 } from './utf8-order.ts'
 
 export type Row = { is: 'folder'; key: string } | ({ is: 'object' } & (ListedObject | ListedVersion))
 
-/** One version of an object; without versions, the object. */
+/** One version of an object, or the object if the listing has no versions. */
 export const rowId = (row: Row): string => ('versionId' in row ? `${row.key}\u0000${row.versionId}` : row.key)
 
 export interface ListingOf {
   bucket: string
   prefix: string
   versions: boolean
-  /** Keys below folders are listed, too. */
+  /** The listing includes the keys below folders. */
   flat: boolean
 }
 
 export class Listing {
   readonly of: ListingOf
-  /** Counts changes: who reads it renders again. */
+  /** Counts changes. A component that reads it renders again after each. */
   readonly changed = signal(0)
   readonly loading = signal(false)
   readonly failure = signal<unknown>(undefined)
@@ -47,7 +47,7 @@ export class Listing {
     return this.#rows
   }
 
-  /** Loads the next page, unless one is on its way. Never rejects. */
+  /** Loads the next page, unless one is already loading. Never rejects. */
   async more(): Promise<void> {
     if (this.loading.value || this.#next === undefined) return
     this.loading.value = true
@@ -67,7 +67,7 @@ export class Listing {
     }
   }
 
-  /** What is on its way is dropped. */
+  /** Drops a page that is still loading. */
   stop(): void {
     this.#stopped.abort()
   }

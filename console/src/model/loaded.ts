@@ -1,10 +1,10 @@
-/** What a page loads: its state, and how it is loaded again. */
+/** What a page loads: its state, and a way to load it again. */
 import { useSignal } from '@preact/signals'
 import { useCallback, useEffect } from 'preact/hooks'
 
 export type Loaded<T> = { is: 'loading' } | { is: 'ready'; value: T } | { is: 'failed'; error: unknown }
 
-/** Loads when the page is shown and whenever `keys` change. What came before stays visible while it is loaded again. */
+/** Loads when the page is shown, and whenever `keys` change. The earlier value stays visible meanwhile. */
 export function useLoaded<T>(
   load: () => Promise<T>,
   keys: readonly unknown[],

@@ -1,4 +1,4 @@
-/** Short messages about what was done or went wrong, which a screen reader announces. */
+/** Short messages about what was done or went wrong. A screen reader announces them. */
 import { signal } from '@preact/signals'
 import { failureText } from './text.ts'
 
@@ -33,7 +33,7 @@ function add(text: string, isFailure: boolean): number {
   return lastId
 }
 
-/** Does something that a user asked for, and says how it went. Resolves with whether it went well. */
+/** Does what a user asked for, and shows how it went. Resolves with whether it succeeded. */
 export async function attempt(work: () => Promise<unknown>, done?: string): Promise<boolean> {
   try {
     await work()

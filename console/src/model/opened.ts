@@ -1,8 +1,8 @@
-/** Whether a window over the page is open, and what for. */
+/** Whether a dialog is open, and what it is about. */
 import { useSignal } from '@preact/signals'
 
 export interface Opened<T> {
-  /** `undefined`: it is closed. */
+  /** `undefined`: the dialog is closed. */
   readonly for: T | undefined
   open(what: T): void
   close(): void

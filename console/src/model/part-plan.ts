@@ -1,7 +1,7 @@
 /** How a file is cut into parts. Pure. */
 
 const mebibyte = 1024 * 1024
-/** Smaller files go in one request. */
+/** Smaller files are sent in one request. */
 export const multipartFromBytes = 16 * mebibyte
 const partBytesMin = 8 * mebibyte
 /** S3 allows 10,000. */
@@ -23,7 +23,7 @@ export function planParts(bytes: number): PlannedPart[] {
   }))
 }
 
-/** What the server does not have yet: a part that it has with another size is sent again. */
+/** The parts to send: those that the server lacks, or has with another size. */
 export function missingParts(
   planned: readonly PlannedPart[],
   kept: readonly { number: number; bytes: number }[],

@@ -1,5 +1,5 @@
-/** What the console shows: only what its user may do. The server decides; this hides what it would refuse. */
+/** Decides what the console shows: only what the user may do. The server decides what is allowed; this hides what it would refuse. */
 import { session } from './session.ts'
 
-/** `operation`: of the admin port. */
+/** `operation`: the name of an admin operation. */
 export const may = (operation: string): boolean => session.value?.operations.includes(operation) ?? false

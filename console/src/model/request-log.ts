@@ -1,4 +1,4 @@
-/** The requests that the S3 port serves, as they come: the latest for the list, and what happened in each second for the charts. */
+/** The requests that the S3 port serves, live: the latest ones for the list, and sums by second for the charts. */
 import { signal } from '@preact/signals'
 import { watchAdmin } from '../api/admin.ts'
 import type { SeenRequest } from '../api/machine.ts'
@@ -10,7 +10,7 @@ export interface Second {
   failed: number
   bytesIn: number
   bytesOut: number
-  /** Of the slowest request. */
+  /** How long the slowest request took. */
   slowestMs: number
 }
 
@@ -22,10 +22,14 @@ export const seconds = signal<readonly Second[]>([])
 export const dropped = signal(0)
 export const isLost = signal(false)
 
+/** How far the server's clock is ahead of the browser's, by its latest request. */
+let aheadMs = 0
+export const serverNowMs = (): number => Date.now() + aheadMs
+
 let viewers = 0
 let stop: (() => void) | undefined
 
-/** Watches as long as somebody looks. Returns a function that ends this. */
+/** Watches while anybody looks. The returned function ends this. */
 export function watchRequests(): () => void {
   viewers += 1
   stop ??= watchAdmin<{ requests: SeenRequest[]; dropped: number }>('/v1/requests/events', see, (lost) => {
@@ -41,6 +45,8 @@ export function watchRequests(): () => void {
 
 function see({ requests, dropped: lost }: { requests: SeenRequest[]; dropped: number }): void {
   dropped.value += lost
+  const latest = requests.at(-1)
+  if (latest !== undefined) aheadMs = Date.parse(latest.time) - Date.now()
   lines.value = [...requests.toReversed(), ...lines.value].slice(0, linesMax)
   const changed = new Map(seconds.value.map((second) => [second.at, second]))
   for (const request of requests) {

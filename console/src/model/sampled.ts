@@ -1,4 +1,4 @@
-/** What a page asks for again and again while it is shown. */
+/** A value that a page requests again and again while it is shown. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
@@ -7,7 +7,7 @@ export interface Sampled<T> {
   failure: unknown
 }
 
-/** The next question comes when the last was answered; none while the page is in the background. */
+/** Waits for each answer before it asks again, and does not ask while the page is in the background. */
 export function useSampled<T>(ask: () => Promise<T>, everyMs: number): Sampled<T> {
   const sampled = useSignal<Sampled<T>>({ value: undefined, failure: undefined })
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** What the admin API says of the server. A user without its permissions sees pages without it. */
+/** What the admin API says about the server. Users without the permissions see the pages without it. */
 import { askAdmin } from '../api/admin.ts'
 import type { ObjectAddress } from '../api/objects.ts'
 import { Refusal } from '../api/refusal.ts'
@@ -16,7 +16,7 @@ interface BucketView {
   usage?: { versions: number; bytes: number }
 }
 
-/** By name; empty for who may not see it. */
+/** By name. Empty for users who may not see it. */
 export async function bucketUsage(): Promise<ReadonlyMap<string, BucketUsage>> {
   if (!may('ListBuckets')) return new Map()
   const { buckets } = await unlessRefused(askAdmin<{ buckets: BucketView[] }>('GET', '/v1/buckets'), { buckets: [] })
@@ -42,7 +42,7 @@ async function unlessRefused<T>(asked: Promise<T>, otherwise: T): Promise<T> {
   }
 }
 
-/** An address by which anybody can read an object, signed by the server with the key of the user. */
+/** A URL by which anybody can read an object. The server signs it with the user's key. */
 export async function shareLink({ bucket, key, versionId }: ObjectAddress, expiresSeconds: number): Promise<string> {
   const { url } = await askAdmin<{ url: string }>('POST', '/v1/session/link', {
     bucket,

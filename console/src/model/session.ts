@@ -1,4 +1,4 @@
-/** Who is logged in, and the keys for S3 that the session lends. The long-lived secret is sent once and is nowhere kept. */
+/** Who is logged in, and the temporary S3 keys of the session. The user's own secret is sent once and never kept. */
 import { signal } from '@preact/signals'
 import { askAdmin, sessionsEnded, useCsrfToken } from '../api/admin.ts'
 import type { Credentials } from '../api/sigv4.ts'
@@ -7,14 +7,14 @@ export interface Session {
   account: string
   accountName: string
   user?: string
-  /** Absent: the session began at an issuer. */
+  /** Absent: the user logged in at an issuer. */
   accessKeyId?: string
   csrfToken: string
   expires: string
   region: string
-  /** The S3 port, as browsers reach it. */
+  /** The URL of the S3 port, as browsers reach it. */
   s3Endpoint: string
-  /** Operations of the admin port that the user may use. */
+  /** Admin operations that the user may call. */
   operations: string[]
 }
 
@@ -49,7 +49,7 @@ export async function logInIssuers(): Promise<string[]> {
   return issuers
 }
 
-/** The browser goes to the issuer, which sends it back here. */
+/** Sends the browser to the issuer, which sends it back here. */
 export async function logInAt(issuer: string): Promise<void> {
   const { url } = await askAdmin<{ url: string }>('POST', '/v1/session/issuer', { issuer })
   location.assign(url)
@@ -69,7 +69,7 @@ export interface AccessToS3 {
 
 type PageKeys = Required<Credentials> & { expires: string }
 
-/** Keys are asked for anew some time before they end. */
+/** The page asks for new keys this long before the old ones expire. */
 const renewBeforeMs = 60_000
 let keys: Promise<PageKeys> | undefined
 

@@ -14,7 +14,7 @@ export const countText = (count: number): string => whole.format(count)
 
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** `''` for what is no time. */
+/** `''` for a value that is no time. */
 export function timeText(time: string | number): string {
   const date = new Date(time)
   return Number.isNaN(date.getTime()) ? '' : times.format(date)
@@ -23,10 +23,10 @@ export function timeText(time: string | number): string {
 export const percentText = (part: number, all: number): string =>
   all <= 0 ? '0 %' : `${Math.floor((100 * part) / all)} %`
 
-/** The last name of a key: `b/` of `a/b/`, `c` of `a/b/c`. */
+/** The last part of a key: `b/` of `a/b/`, `c` of `a/b/c`. */
 export const lastName = (key: string): string => /[^/]*\/?$/.exec(key)?.[0] ?? key
 
-/** What went wrong, in words. */
+/** Why something failed, in words. */
 export const failureText = (error: unknown): string => {
   if (error instanceof TypeError) return 'The server cannot be reached.'
   return error instanceof Error ? error.message : String(error)

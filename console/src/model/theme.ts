@@ -1,4 +1,4 @@
-/** Light or dark: as the system says, unless the user chose. */
+/** Light or dark: the system's setting, unless the user has chosen. */
 import { effect, signal } from '@preact/signals'
 
 export const themes = ['system', 'light', 'dark'] as const

@@ -1,4 +1,4 @@
-/** One file on its way into a bucket: it can be paused, resumed and tried again, and goes on where it was even after the page was left. */
+/** The upload of one file into a bucket. It can be paused, resumed and retried, and continues where it was even after the user left the page. */
 import { signal } from '@preact/signals'
 import { abortUpload, beginUpload, completeUpload, listParts, type Part, type Upload } from '../api/multipart.ts'
 import { Refusal } from '../api/refusal.ts'
@@ -8,7 +8,7 @@ import { failureText } from './text.ts'
 
 export type UploadState = 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled'
 
-/** Parts of one file that are on their way at once. */
+/** Parts of one file that are sent at the same time. */
 const partsAtOnce = 3
 
 export class FileUpload {
@@ -28,7 +28,7 @@ export class FileUpload {
     this.file = file
   }
 
-  /** Resolves when it is done, has failed, or was stopped. Never rejects. */
+  /** Resolves when the upload is done, has failed, or was stopped. Never rejects. */
   async run(): Promise<void> {
     const stop = new AbortController()
     this.#stop = stop
@@ -52,12 +52,12 @@ export class FileUpload {
     this.#halt()
   }
 
-  /** Puts a paused or failed upload in line again. */
+  /** Puts a paused or failed upload into the queue again. */
   enqueue(): void {
     if (this.state.value === 'paused' || this.state.value === 'failed') this.state.value = 'waiting'
   }
 
-  /** What the server keeps of it is removed. */
+  /** Also removes what the server keeps of it. */
   async cancel(): Promise<void> {
     if (this.state.value === 'done' || this.state.value === 'cancelled') return
     this.state.value = 'cancelled'
@@ -117,7 +117,7 @@ export class FileUpload {
     return { number, etag, bytes: end - start }
   }
 
-  /** The upload that was begun before, if the server still has it. */
+  /** The upload that was begun earlier, if the server still has it. */
   async #begin(): Promise<{ upload: Upload; parts: Part[] }> {
     const begun = this.#remembered()
     if (begun !== undefined) {
@@ -133,7 +133,7 @@ export class FileUpload {
     return { upload, parts: [] }
   }
 
-  /** The same file under the same key, as far as a browser can tell. */
+  /** Identifies the same file under the same key, as well as a browser can tell. */
   get #note(): string {
     return `upload:${JSON.stringify([this.bucket, this.key, this.file.size, this.file.lastModified])}`
   }

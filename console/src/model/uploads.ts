@@ -1,4 +1,4 @@
-/** Every upload of this page, a few of them on their way at once. */
+/** All uploads of this page. Only a few run at the same time. */
 import { computed, signal } from '@preact/signals'
 import { FileUpload } from './upload.ts'
 
@@ -6,11 +6,11 @@ const filesAtOnce = 4
 
 export const uploads = signal<readonly FileUpload[]>([])
 
-/** Counts what ended, so that a listing can show what has arrived. */
+/** Counts uploads that ended, so that a listing can show the new objects. */
 export const arrived = signal<{ bucket: string; count: number }>({ bucket: '', count: 0 })
 
 let running = 0
-/** Where the search for a waiting upload goes on: thousands of files are asked once each. */
+/** Where the search for the next waiting upload continues, so that each of thousands of files is looked at only once. */
 let nextIndex = 0
 
 const totalBytes = computed(() => uploads.value.reduce((sum, { file }) => sum + file.size, 0))
@@ -23,7 +23,7 @@ export interface UploadCounts {
   bytes: number
 }
 
-/** Read by who shows it, a few times a second: adding it up at every step of thousands of uploads would block the page. */
+/** Components call this a few times a second, because adding up thousands of uploads at every step would block the page. */
 export function countUploads(): UploadCounts {
   const counts: UploadCounts = { all: uploads.value.length, done: 0, failed: 0, paused: 0, bytes: totalBytes.value }
   for (const { state } of uploads.value) {
@@ -38,7 +38,7 @@ export function countUploads(): UploadCounts {
 export const sentBytes = (): number => uploads.value.reduce((sum, each) => sum + each.sentBytes.peek(), 0)
 
 export interface ChosenFile {
-  /** With the folders that lead to it, separated by `/`. */
+  /** Includes the folders that lead to the file, separated by `/`. */
   path: string
   file: File
 }
@@ -53,7 +53,7 @@ export function pauseAll(): void {
   for (const upload of uploads.value) upload.pause()
 }
 
-/** Goes on with what was paused or has failed. */
+/** Continues the uploads that were paused or have failed. */
 export function resumeAll(): void {
   for (const upload of uploads.value) upload.enqueue()
   nextIndex = 0
@@ -66,7 +66,7 @@ export function resume(upload: FileUpload): void {
   fill()
 }
 
-/** Forgets what has ended. */
+/** Forgets the uploads that have ended. */
 export function clearEnded(): void {
   uploads.value = uploads.value.filter(({ state }) => state.peek() !== 'done' && state.peek() !== 'cancelled')
   nextIndex = 0

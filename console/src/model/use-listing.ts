@@ -1,10 +1,10 @@
-/** The listing that a page shows: a new one for another place, and the same place loaded again without a flicker. */
+/** The listing that a page shows: a new one for another prefix, and the same one loaded again without a flicker. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Listing, type ListingOf } from './listing.ts'
 
 interface Shown {
-  /** The first listing of this place. */
+  /** The first listing of this prefix. */
   place: Listing
   listing: Listing
 }
@@ -18,7 +18,7 @@ export function useListing(of: ListingOf): { listing: Listing; reload: () => Pro
     void first.more()
     return () => first.stop()
   }, [first])
-  /** What is shown stays until its successor is there. */
+  /** The old listing stays until the new one is there. */
   const reload = async () => {
     const next = new Listing(of)
     await next.more()

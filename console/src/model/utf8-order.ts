@@ -1,6 +1,6 @@
 /** The order in which S3 lists keys. Pure. */
 
-/** Negative when `a` comes first in UTF-8. Units of surrogate pairs stand for characters above all others. */
+/** Negative when `a` comes first in UTF-8. Halves of surrogate pairs stand for characters above all others. */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {

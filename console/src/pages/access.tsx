@@ -1,7 +1,7 @@
 /** Users, keys and policies of an account. */
 import { useMemo } from 'preact/hooks'
 import { AccountIdentities, listAccounts } from '../api/identities.ts'
-import { goTo, linkTo, place } from '../model/address.ts'
+import { goTo, linkTo, route } from '../model/address.ts'
 import { useLoaded } from '../model/loaded.ts'
 import { may } from '../model/permissions.ts'
 import { session } from '../model/session.ts'
@@ -9,17 +9,18 @@ import { Keys } from './access/keys.tsx'
 import { Policies } from './access/policies.tsx'
 import { Users } from './access/users.tsx'
 
-const tabs = [
-  ['users', 'Users', Users],
-  ['keys', 'Keys', Keys],
-  ['policies', 'Policies', Policies],
+const all = [
+  ['users', 'Users', Users, 'ListUsers'],
+  ['keys', 'Keys', Keys, 'ListKeys'],
+  ['policies', 'Policies', Policies, 'ListPolicies'],
 ] as const
 
 export function Page() {
-  const [, tab = 'users'] = place.value.path
-  const account = place.value.query.get('account') ?? session.value?.account ?? 'main'
+  const tabs = all.filter(([, , , operation]) => may(operation))
+  const [, asked] = route.value.path
+  const [tab, , Shown] = tabs.find(([id]) => id === asked) ?? tabs[0] ?? all[0]
+  const account = route.value.query.get('account') ?? session.value?.account ?? 'main'
   const identities = useMemo(() => new AccountIdentities(account), [account])
-  const [, , Shown] = tabs.find(([id]) => id === tab) ?? tabs[0]
   return (
     <div class="page">
       <div class="page-head">

@@ -1,10 +1,10 @@
 /** One bucket: its objects, and its settings. */
-import { linkTo, place } from '../model/address.ts'
+import { linkTo, route } from '../model/address.ts'
 import { Objects } from './bucket/objects.tsx'
 import { Settings } from './bucket/settings.tsx'
 
 export function Page() {
-  const [, name = '', tab = 'objects'] = place.value.path
+  const [, name = '', tab = 'objects'] = route.value.path
   const tabs = [
     ['objects', 'Objects'],
     ['settings', 'Settings'],

@@ -1,10 +1,11 @@
-/** The list of buckets: make one, open one, remove one. */
+/** The list of buckets, where buckets are made, opened and removed. */
 import { useSignal } from '@preact/signals'
 import { createBucket, deleteBucket, listBuckets } from '../api/buckets.ts'
 import { goTo, linkTo } from '../model/address.ts'
 import { useLoaded } from '../model/loaded.ts'
 import { tell } from '../model/notices.ts'
 import { useOpened } from '../model/opened.ts'
+import { ownRights, useRights } from '../model/rights.ts'
 import { bucketUsage, locationNames } from '../model/server.ts'
 import { countText, sizeText, timeText } from '../model/text.ts'
 import { Button, IconButton } from '../ui/button.tsx'
@@ -20,12 +21,17 @@ interface BucketRow {
   objects: number | undefined
   bytes: number | undefined
   location: string | undefined
+  mayDelete: boolean
 }
 
 async function loadBuckets(): Promise<BucketRow[]> {
   const [buckets, usage] = await Promise.all([listBuckets(), bucketUsage()])
-  return buckets.map((bucket) => ({
+  const questions = buckets.map(({ name }) => ({ action: 's3:DeleteBucket', resource: name }))
+  // A bucket may be gone by now.
+  const rights = await ownRights(questions).catch(() => buckets.map(() => true))
+  return buckets.map((bucket, i) => ({
     ...bucket,
+    mayDelete: rights[i] ?? false,
     ...(usage.get(bucket.name) ?? { objects: undefined, bytes: undefined, location: undefined }),
   }))
 }
@@ -35,38 +41,8 @@ export function Page() {
   const making = useOpened()
   const removing = useOpened<string>()
   const searched = useSignal('')
-  const columns: Column<BucketRow>[] = [
-    {
-      title: 'Name',
-      show: ({ name }) => (
-        <a class="bar" href={linkTo(['bucket', name])}>
-          <Icon name="bucket" />
-          {name}
-        </a>
-      ),
-    },
-    { title: 'Objects', isNumber: true, show: ({ objects }) => (objects === undefined ? '' : countText(objects)) },
-    { title: 'Size', isNumber: true, show: ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes)) },
-    { title: 'Location', show: ({ location }) => location ?? '' },
-    { title: 'Created', show: ({ created }) => timeText(created) },
-    {
-      title: '',
-      isNumber: true,
-      show: ({ name }) => (
-        <span class="bar">
-          <a
-            class="icon-button push"
-            href={linkTo(['bucket', name, 'settings'])}
-            aria-label={`Settings of ${name}`}
-            title="Settings"
-          >
-            <Icon name="settings" />
-          </a>
-          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => removing.open(name)} />
-        </span>
-      ),
-    },
-  ]
+  const may = useRights('*', ['s3:CreateBucket'])
+  const columns = bucketColumns(removing.open)
   return (
     <div class="page">
       <div class="page-head">
@@ -78,9 +54,11 @@ export function Page() {
             searched.value = text
           }}
         />
-        <Button icon="plus" kind="primary" onClick={() => making.open(true)}>
-          Create bucket
-        </Button>
+        {may('s3:CreateBucket') && (
+          <Button icon="plus" kind="primary" onClick={() => making.open(true)}>
+            Create bucket
+          </Button>
+        )}
       </div>
       <Show of={state} again={reload}>
         {(buckets) => {
@@ -98,6 +76,41 @@ export function Page() {
       {removing.for !== undefined && <DeleteBucket name={removing.for} onClose={removing.close} onDone={reload} />}
     </div>
   )
+}
+
+function bucketColumns(remove: (name: string) => void): Column<BucketRow>[] {
+  return [
+    {
+      title: 'Name',
+      show: ({ name }) => (
+        <a class="bar" href={linkTo(['bucket', name])}>
+          <Icon name="bucket" />
+          {name}
+        </a>
+      ),
+    },
+    { title: 'Objects', isNumber: true, show: ({ objects }) => (objects === undefined ? '' : countText(objects)) },
+    { title: 'Size', isNumber: true, show: ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes)) },
+    { title: 'Location', show: ({ location }) => location ?? '' },
+    { title: 'Created', show: ({ created }) => timeText(created) },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ name, mayDelete }) => (
+        <span class="bar">
+          <a
+            class="icon-button push"
+            href={linkTo(['bucket', name, 'settings'])}
+            aria-label={`Settings of ${name}`}
+            title="Settings"
+          >
+            <Icon name="settings" />
+          </a>
+          {mayDelete && <IconButton icon="trash" label={`Delete ${name}`} onClick={() => remove(name)} />}
+        </span>
+      ),
+    },
+  ]
 }
 
 function CreateBucket({ onClose }: { onClose: () => void }) {

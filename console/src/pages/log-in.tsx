@@ -1,4 +1,4 @@
-/** The way in: an access key and its secret, or the identity provider that the operator configured. */
+/** The log-in page: an access key and its secret, or an identity provider that the operator has configured. */
 import { useSignal } from '@preact/signals'
 import { useLoaded } from '../model/loaded.ts'
 import { attempt } from '../model/notices.ts'
@@ -35,7 +35,7 @@ export function LogIn() {
   )
 }
 
-/** An issuer sends the browser back with a code when the log-in failed. */
+/** When a log-in at an issuer fails, the browser comes back with a code. */
 function reasonFromIssuer(): string {
   const code = new URLSearchParams(location.search).get('logIn')
   return code === null ? '' : `The log-in at the issuer failed (${code}). Try again, or ask the operator.`

@@ -1,6 +1,6 @@
 /** The machine room: stores and locations, tasks, load, requests, members, configuration. */
 import type { FunctionComponent } from 'preact'
-import { linkTo, place } from '../model/address.ts'
+import { linkTo, route } from '../model/address.ts'
 import { may } from '../model/permissions.ts'
 import { Configuration } from './machine/configuration.tsx'
 import { Load } from './machine/load.tsx'
@@ -12,22 +12,23 @@ import { Tasks } from './machine/tasks.tsx'
 interface Tab {
   id: string
   title: string
-  operation: string
+  /** Who may use one of these sees it. */
+  operations: readonly string[]
   Shown: FunctionComponent
 }
 
 const all: readonly Tab[] = [
-  { id: 'stores', title: 'Stores and locations', operation: 'ListLocations', Shown: Locations },
-  { id: 'tasks', title: 'Tasks', operation: 'ListTasks', Shown: Tasks },
-  { id: 'load', title: 'Load', operation: 'ListRequests', Shown: Load },
-  { id: 'requests', title: 'Requests', operation: 'ListRequests', Shown: Requests },
-  { id: 'members', title: 'Members', operation: 'ListMembers', Shown: Members },
-  { id: 'configuration', title: 'Configuration', operation: 'GetConfiguration', Shown: Configuration },
+  { id: 'stores', title: 'Stores and locations', operations: ['ListLocations'], Shown: Locations },
+  { id: 'tasks', title: 'Tasks', operations: ['ListTasks'], Shown: Tasks },
+  { id: 'load', title: 'Load', operations: ['WatchRequests', 'GetMetrics'], Shown: Load },
+  { id: 'requests', title: 'Requests', operations: ['WatchRequests'], Shown: Requests },
+  { id: 'members', title: 'Members', operations: ['ListMembers'], Shown: Members },
+  { id: 'configuration', title: 'Configuration', operations: ['GetConfiguration'], Shown: Configuration },
 ]
 
 export function Page() {
-  const tabs = all.filter(({ operation }) => may(operation))
-  const [, asked] = place.value.path
+  const tabs = all.filter(({ operations }) => operations.some(may))
+  const [, asked] = route.value.path
   const current = tabs.find(({ id }) => id === asked) ?? tabs[0]
   return (
     <div class="page">

@@ -1,4 +1,4 @@
-/** The uploads of this page in a corner: how far they are, pause, resume, what failed. */
+/** The uploads of this page, in a corner: progress, pause, resume, failures. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { attempt } from '../model/notices.ts'
@@ -7,7 +7,7 @@ import type { FileUpload } from '../model/upload.ts'
 import { clearEnded, countUploads, pauseAll, resume, resumeAll, sentBytes, uploads } from '../model/uploads.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 
-/** Thousands of uploads change all the time. They are added up this often. */
+/** With thousands of uploads, the sums change all the time. They are updated this often. */
 const refreshMs = 300
 const rowsMax = 50
 

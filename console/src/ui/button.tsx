@@ -1,4 +1,4 @@
-/** Buttons: with a text, with an icon before it, or with an icon alone, whose text only a screen reader and a tooltip show. */
+/** Buttons with text, with an icon and text, or with an icon alone, whose text only a screen reader and a tooltip show. */
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -9,7 +9,7 @@ interface ButtonParts {
   kind?: 'plain' | 'primary' | 'danger'
   disabled?: boolean
   title?: string
-  /** Pressed while it is on, for switches. */
+  /** For switches: whether it is on. */
   pressed?: boolean
   type?: 'button' | 'submit'
   /** While the promise is pending, the button is busy. */
@@ -62,7 +62,7 @@ export function IconButton({
   icon: IconName
   label: string
   onClick: () => unknown
-  /** Not where something that has the focus does the same by a key. */
+  /** False: something that has the focus does the same on a key. */
   isInTabOrder?: boolean
 }) {
   return (

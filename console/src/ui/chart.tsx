@@ -1,4 +1,4 @@
-/** A line over time, with its last and its highest value as text. */
+/** A line over time, with the latest and the highest value as text. */
 const width = 300
 const height = 80
 

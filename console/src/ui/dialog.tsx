@@ -1,4 +1,4 @@
-/** Windows over the page, as the browser's own `dialog` does them: they keep the focus, give it back, and Escape closes them. */
+/** Dialogs over the page, by the browser's own `dialog` element, which keeps the focus, gives it back, and closes on Escape. */
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -10,7 +10,7 @@ import { useSubmit } from './submit.ts'
 interface DialogParts {
   title: string
   onClose: () => void
-  /** At the side, for what is looked at beside a list. */
+  /** At the side, for details beside a list. */
   side?: boolean
   children: ComponentChildren
 }
@@ -18,12 +18,12 @@ interface DialogParts {
 export function Dialog({ title, onClose, side = false, children }: DialogParts) {
   const element = useRef<HTMLDialogElement>(null)
   const label = useId()
-  // Before it is painted, and when it goes: before it is out of the page.
+  // A layout effect, because it opens the dialog before it is painted, and closes it before it leaves the page.
   useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
     return () => {
-      // A dialog that is only removed would not give the focus back to what opened it.
+      // A dialog that is only removed does not give the focus back to the element that opened it.
       dialog?.close()
       const { activeElement } = document
       const isLost = activeElement === document.body || dialog?.contains(activeElement)
@@ -31,14 +31,14 @@ export function Dialog({ title, onClose, side = false, children }: DialogParts) 
     }
   }, [])
   return (
-    // A click beside the window closes it, as Escape does.
+    // A click outside the dialog closes it, as Escape does.
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes it by Escape
     <dialog
       ref={element}
       class={side ? 'dialog side' : 'dialog'}
       aria-labelledby={label}
       onClose={() => {
-        // Otherwise whoever shows it has let go of it already, and may show another one by now.
+        // Without an element, the parent has closed the dialog already, and may show another one by now.
         if (element.current !== null) onClose()
       }}
       onClick={(event) => {
@@ -58,7 +58,7 @@ export function Dialog({ title, onClose, side = false, children }: DialogParts) 
 
 interface FormParts {
   title: string
-  /** What the button says. */
+  /** The text of the button. */
   action: string
   danger?: boolean
   onClose: () => void
@@ -90,11 +90,11 @@ export function FormDialog({ title, action, danger = false, onClose, onSubmit: s
 }
 
 interface DeleteParts {
-  /** Of what is deleted. */
+  /** The name of what is deleted. */
   name: string
   onClose: () => void
   onDelete: () => Promise<unknown>
-  /** What goes with it. */
+  /** What else is lost. */
   children: ComponentChildren
 }
 
@@ -108,21 +108,21 @@ export function DeleteDialog({ name, onClose, onDelete, children }: DeleteParts)
 
 interface RunParts {
   title: string
-  /** Shown until it is begun. */
+  /** Shown before it begins. */
   question: ComponentChildren
-  /** What the button that begins it says. */
+  /** The text of the button that begins it. */
   action: string
   kind: 'primary' | 'danger'
   isOver: boolean
   onBegin: () => void
   onClose: () => void
-  /** Buttons beside the one that closes, while it goes on. */
+  /** Buttons to show while it runs, in addition to the one that closes. */
   controls?: ComponentChildren
-  /** How far it is. */
+  /** The progress. */
   children: ComponentChildren
 }
 
-/** Asks before something that takes a while, and then shows how far it is. */
+/** Asks before something that takes a while, then shows its progress. */
 export function RunDialog({ title, question, action, kind, isOver, onBegin, onClose, controls, children }: RunParts) {
   const begun = useSignal(false)
   const begin = () => {

@@ -1,4 +1,4 @@
-/** Asks the server whether a key may do something, and which statement decides it. */
+/** Asks the server whether a key may do something, and which statement decides this. */
 import { useSignal } from '@preact/signals'
 import { attempt } from '../model/notices.ts'
 import { explainAccess } from '../model/server.ts'

@@ -128,7 +128,7 @@ export function Check({
   )
 }
 
-/** A switch whose state is kept elsewhere. */
+/** A switch for a state that is kept elsewhere. */
 export function Toggle({ label, on, onChange }: { label: string; on: boolean; onChange: (on: boolean) => void }) {
   return (
     <label class="check">
@@ -138,7 +138,7 @@ export function Toggle({ label, on, onChange }: { label: string; on: boolean; on
   )
 }
 
-/** Tells what was typed when the user pauses, so that not every letter asks the server. */
+/** Reports the text when the user pauses, so that not every letter causes a request. */
 export function SearchField({
   label,
   value,
@@ -149,7 +149,7 @@ export function SearchField({
   onSearch: (text: string) => void
 }) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  // What was typed stays when the page around it is shown anew before it was told.
+  // Keeps text that is not reported yet when the page around it renders again.
   const typed = useSignal(value)
   useEffect(() => {
     typed.value = value

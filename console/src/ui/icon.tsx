@@ -29,7 +29,7 @@ const shapes = {
 
 export type IconName = keyof typeof shapes
 
-/** Says nothing to a screen reader: the text beside it does. */
+/** Hidden from screen readers, because the text beside it says the same. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -1,4 +1,4 @@
-/** What a page shows until it has loaded, when that failed, and when there is nothing to show. */
+/** What a page shows while it loads, when loading failed, and when there is nothing to show. */
 import type { ComponentChildren, JSX } from 'preact'
 import type { Loaded } from '../model/loaded.ts'
 import { failureText } from '../model/text.ts'
@@ -31,7 +31,7 @@ export const Loading = () => (
   </p>
 )
 
-/** What went wrong, which a screen reader says at once. */
+/** A failure. A screen reader announces it at once. */
 export const Failure = ({ children }: { children: ComponentChildren }) => (
   <p class="failure" role="alert">
     {children}

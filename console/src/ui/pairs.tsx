@@ -1,4 +1,4 @@
-/** Names with values that can be added, changed and removed: metadata, tags. */
+/** Names with values that can be added, changed and removed, such as metadata or tags. */
 import type { Signal } from '@preact/signals'
 import { Button, IconButton } from './button.tsx'
 
@@ -6,7 +6,7 @@ export type PairList = readonly (readonly [string, string])[]
 
 export const pairsOf = (record: Readonly<Record<string, string>>): PairList => Object.entries(record)
 
-/** Pairs without a name are left out. */
+/** Ignores pairs without a name. */
 export const recordOf = (pairs: PairList): Record<string, string> =>
   Object.fromEntries(pairs.filter(([name]) => name.trim() !== '').map(([name, value]) => [name.trim(), value]))
 
@@ -18,7 +18,7 @@ export function Pairs({ title, pairs }: { title: string; pairs: Signal<PairList>
     <fieldset>
       <legend>{title}</legend>
       {pairs.value.map(([name, value], i) => (
-        // Rows have no identity of their own; they are told apart by where they stand.
+        // Rows have no identity, so their position is the key.
         <div class="bar pair" key={i}>
           <input
             aria-label={`Name ${i + 1}`}

@@ -1,6 +1,6 @@
 /** Which rows of a long list are in view. Pure. */
 
-/** Browsers cut off what is higher; the lowest bound that is known is Firefox's, at about 17.8 million pixels. */
+/** Browsers cut off higher elements. The lowest known limit is Firefox's, about 17.8 million pixels. */
 const contentHeightMax = 15_000_000
 
 export interface ScrolledList {
@@ -14,14 +14,14 @@ export interface ScrolledList {
 
 export interface ShownRows {
   first: number
-  /** The row after the last one. */
+  /** The index after the last row. */
   last: number
   /** Where the first shown row begins, in pixels from the top of the content. */
   offset: number
   contentHeight: number
 }
 
-/** A content that is too high is shown at a scale: a pixel of the scroll bar then stands for more than a pixel of rows. */
+/** Content that is too high is scaled, so that one pixel of the scroll bar stands for several pixels of rows. */
 export function shownRows({ top, height, count, rowHeight, spareRows }: ScrolledList): ShownRows {
   const fullHeight = count * rowHeight
   const contentHeight = Math.min(fullHeight, contentHeightMax)

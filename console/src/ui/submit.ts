@@ -1,8 +1,8 @@
-/** Sends what a form asks for, once at a time, and keeps the reason when it fails. */
+/** Sends a form, one request at a time, and keeps the reason when it fails. */
 import { useSignal } from '@preact/signals'
 import { failureText } from '../model/text.ts'
 
-/** `failure`: shown before the first attempt. */
+/** `failure`: what to show before the first attempt. */
 export function useSubmit(send: () => Promise<unknown>, failed = '') {
   const failure = useSignal(failed)
   const busy = useSignal(false)

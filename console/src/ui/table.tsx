@@ -1,9 +1,9 @@
-/** A plain table, which scrolls on its own where the window is narrow. */
+/** A plain table. Where the window is narrow, it scrolls on its own. */
 import type { ComponentChildren } from 'preact'
 
 export interface Column<T> {
   title: string
-  /** Numbers stand at the right. */
+  /** Numbers are aligned to the right. */
   isNumber?: boolean
   show: (row: T) => ComponentChildren
 }

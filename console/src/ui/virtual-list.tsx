@@ -1,6 +1,6 @@
-/** A list of which only the rows in view exist, so that a million of them scroll like ten. Arrow keys move through it. */
-import { useSignal } from '@preact/signals'
-import type { JSX } from 'preact'
+/** A list that renders only the rows in view, so that a million rows scroll like ten. Arrow keys move through it. */
+import { type Signal, useSignal } from '@preact/signals'
+import type { JSX, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { shownRows } from './shown-rows.ts'
 
@@ -8,31 +8,22 @@ interface VirtualListParts {
   label: string
   count: number
   rowHeight: number
-  /** The accessible number of columns and their names, above the rows. */
+  /** The row with the column names, above the others. */
   header: JSX.Element
   row: (index: number, focused: boolean) => JSX.Element
-  /** The last rows come into view. */
+  /** Called when the last rows come into view. */
   onEnd: () => void
   onOpen: (index: number) => void
   onToggle: (index: number) => void
 }
 
-/** Rows outside of the view that exist, so that quick scrolling shows no gaps. */
+/** Rows outside of the view that are rendered too, so that quick scrolling shows no gaps. */
 const spareRows = 12
 
 export function VirtualList({ label, count, rowHeight, header, row, onEnd, onOpen, onToggle }: VirtualListParts) {
   const frame = useRef<HTMLDivElement>(null)
-  const view = useSignal({ top: 0, height: 600 })
+  const view = useView(frame)
   const focused = useSignal(0)
-  useLayoutEffect(() => {
-    const element = frame.current
-    if (element === null) return
-    const observer = new ResizeObserver(() => {
-      view.value = { top: element.scrollTop, height: element.clientHeight }
-    })
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
   const { first, last, offset, contentHeight } = shownRows({ ...view.value, count, rowHeight, spareRows })
   useEffect(() => {
     if (last >= count) onEnd()
@@ -84,4 +75,19 @@ export function VirtualList({ label, count, rowHeight, header, row, onEnd, onOpe
       </div>
     </div>
   )
+}
+
+/** What the frame shows: how far it is scrolled, and its height. */
+function useView(frame: RefObject<HTMLDivElement | null>): Signal<{ top: number; height: number }> {
+  const view = useSignal({ top: 0, height: 600 })
+  useLayoutEffect(() => {
+    const element = frame.current
+    if (element === null) return
+    const observer = new ResizeObserver(() => {
+      view.value = { top: element.scrollTop, height: element.clientHeight }
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return view
 }

@@ -12,7 +12,7 @@ export interface FoundVersion {
   identity: string
   description: VersionDescription
   manifest: Manifest
-  /** Of a note: the parts that it lists. */
+  /** For a completion note: the parts that it lists. */
   parts?: readonly NotedPart[]
 }
 

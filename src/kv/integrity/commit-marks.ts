@@ -9,7 +9,7 @@ import { packDigest, type TreeDigest, unpackDigest } from './tree-digest.ts'
 const slots = 64
 const slotBytes = 64
 /** Consecutive commits use different slots, so processes that commit at the same time never write the same one. */
-const placeOf = (txnId: number): number => (txnId % slots) * slotBytes
+const offsetOf = (txnId: number): number => (txnId % slots) * slotBytes
 
 export class CommitMarks {
   readonly #file: FileHandle
@@ -47,7 +47,7 @@ export class CommitMarks {
 
   /** Does not sync, which would cost as much as the commit. */
   write({ txnId }: TreeDigest, packed: Buffer): void {
-    writeSync(this.#file.fd, packed, 0, packedBytes, placeOf(txnId))
+    writeSync(this.#file.fd, packed, 0, packedBytes, offsetOf(txnId))
   }
 
   sync(): Promise<void> {

@@ -225,7 +225,7 @@ export class LmdbIntegrity implements Integrity {
         const meta = await newestMeta(pages)
         const coversBelow = (meta.txnId + 1) * versionsPerTransaction
         const paced = async (bytes: number): Promise<void> => {
-          if (this.#closing) throw new Error('the metadata store closes')
+          if (this.#closing) throw new Error('the metadata engine closes')
           // A pace can slow down or end a check, so it must not apply while another caller waits without one.
           if (this.#unpacedCallers === 0) await pace?.(bytes)
         }

@@ -3,18 +3,18 @@ import type { Key } from '../kv.ts'
 
 export interface Lock<T> {
   of: T
-  /** Exclusive. Otherwise others can share the row. */
+  /** Whether the lock is exclusive. Others can share a row otherwise. */
   alone: boolean
 }
 
-/** `items[ends[i - 1]]` up to, and without, `items[ends[i]]` are locked alike. */
+/** The items from `ends[i - 1]` to `ends[i]`, without the latter, have the same kind of lock. */
 export interface LockRuns<T> {
   items: T[]
   ends: number[]
   alone: boolean[]
 }
 
-/** Of locks in order. */
+/** `locks`: in order. */
 export function runsOf<T>(locks: readonly Lock<T>[]): LockRuns<T> {
   const ends: number[] = []
   const alone: boolean[] = []

@@ -9,7 +9,7 @@ import { ConfigurationRefused } from './session-rules.ts'
 /** How long calls fail at once after an attempt has failed. The spread keeps gateways from reconnecting at the same moment. */
 const pauseMs = { least: 100, spread: 200 }
 
-/** Attempts to open a session while others hear the server: it is busy, not down. */
+/** How many attempts to open a session may fail while other sessions hear the server, which means that it is busy, not down. */
 const busyAttemptsMax = 5
 
 export class Primary {

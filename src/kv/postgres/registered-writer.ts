@@ -16,7 +16,7 @@ export interface RegisteredWriter extends WriterId {
 
 const noteName = 'writers purged'
 
-/** In place of `before`, which has no batch of unknown outcome. */
+/** Makes a row for a new writer. It replaces the row of `before`, if given, which has no batch of unknown outcome. */
 export async function registerWriter(session: Session, before?: WriterId): Promise<RegisteredWriter> {
   const id = randomId(systemClock)
   const registeredMs = performance.now()
@@ -26,7 +26,7 @@ export async function registerWriter(session: Session, before?: WriterId): Promi
   return { id, epoch: '1', opened: row?.[0] ?? '', registeredMs }
 }
 
-/** A row must be much younger than those that are purged when a batch is sent under it. */
+/** Old rows are purged, so a batch is sent only under a row that is much younger than those. */
 export const isToBeReplaced = ({ registeredMs }: RegisteredWriter): boolean =>
   performance.now() - registeredMs > limits.writerRenewedMs
 
@@ -34,7 +34,7 @@ export async function removeWriter(session: Session, { id }: WriterId): Promise<
   await session.run({ text: 'delete from holdfast_writers where id = $1', values: [id] })
 }
 
-/** Removes old rows and notes the newest of them, both or neither. */
+/** In one transaction, removes old rows and notes how young the youngest of them was. */
 export async function purgeWriters(session: Session): Promise<void> {
   const text = `with purged as (
       delete from holdfast_writers where opened < now() - $2 * interval '1 millisecond' returning opened)
@@ -43,7 +43,7 @@ export async function purgeWriters(session: Session): Promise<void> {
   await session.run({ text, values: [noteName, limits.writerPurgedMs] })
 }
 
-/** Whether the writer's row, which is missing, can have been purged. Asked in the session that missed it, and after that, so that it sees what the same server has purged. */
+/** Whether the writer's missing row can have been purged. Ask in the session that missed it, and afterwards, so that it sees all that the same server has purged. */
 export async function mayBePurged(session: Session, { opened }: RegisteredWriter): Promise<boolean> {
   const text = 'select value::numeric >= $2::numeric from holdfast_notes where name = $1'
   const [row] = await session.run({ text, values: [noteName, opened] })

@@ -17,12 +17,12 @@ export interface Statement {
 export interface Watch {
   /** Called when the server has answered. */
   heard(): void
-  /** Asked when a session has heard nothing for a while. */
+  /** Called when a session has heard nothing for a while. */
   isAlive(): Promise<boolean>
 }
 
 const successCode = '00000'
-/** This, the silence and the time between looks at it take less than the two seconds in which clients learn that the database is down. */
+/** Clients learn within two seconds that the database is down. This time, the silence, and the time between two looks must fit into those two seconds. */
 export const connectTimeoutMs = 900
 /** After this silence the session checks that the server is alive: a long statement alone proves nothing. */
 export const silentMsMax = 800
@@ -151,7 +151,7 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    this.#failure ??= new Error('the metadata store is closed')
+    this.#failure ??= new Error('the metadata engine is closed')
     await this.#client.end().catch(() => {})
   }
 }

@@ -32,7 +32,7 @@ export class Sessions {
 
   async #take(): Promise<Session> {
     while (true) {
-      if (this.#closed) throw new Error('the metadata store is closed')
+      if (this.#closed) throw new Error('the metadata engine is closed')
       // An idle session of a server that is down would take as long to find that out.
       if (this.#primary.isFailing) await this.#primary.assertNotFailing()
       const idle = this.#idle.pop()
@@ -72,7 +72,7 @@ export class Sessions {
   /** Closes idle sessions at once, and the others when they are returned. */
   async close(): Promise<void> {
     this.#closed = true
-    for (const { reject } of this.#waiting.splice(0)) reject(new Error('the metadata store is closed'))
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error('the metadata engine is closed'))
     await Promise.all(this.#idle.splice(0).map((session) => session.close()))
   }
 }

@@ -177,14 +177,14 @@ class Lane {
     for (let attempt = 0; ; attempt++) {
       try {
         if (this.#session === undefined || this.#session.isBroken) this.#session = await this.#primary.open()
-        if (this.#isGivenUp) throw new Error('the metadata store is closed')
+        if (this.#isGivenUp) throw new Error('the metadata engine is closed')
         const { rows, isDurable } = await this.#session.commit({
           text: 'update holdfast_writers set epoch = epoch + 1 where id = $1 returning epoch, last, failed',
           values: [writer.id],
         })
         if (!isDurable) continue
         const [row] = rows
-        // A row that nobody purged was lost when a standby without it took over, and the batch with it.
+        // If the row was not purged, a standby that lacks it has taken over. Then the batch is lost too.
         if (row === undefined && (await mayBePurged(this.#session, writer))) throw new OutcomeUnknown()
         this.#writer = row && { ...writer, epoch: row[0] ?? '' }
         return row !== undefined && Number(row[1]) === operation ? refusedIn(row[2]) : undefined
@@ -199,7 +199,7 @@ class Lane {
     }
   }
 
-  /** Outcomes that the database can't tell now are not asked for again. */
+  /** From now on, does not ask again for outcomes that the database can't tell. */
   beginClosing(): void {
     this.#closing.abort()
   }

@@ -1,8 +1,8 @@
-/** The origins of the console's pages, to which the S3 port answers as it does to pages of its own. */
+/** The origins of the console's pages. The S3 port answers them as it answers pages of its own origin. */
 import { hostname, networkInterfaces } from 'node:os'
 import type { Configuration } from '../../config/configuration.ts'
 
-/** `adminUrl`: of the open admin port. Absent: there is none, and so no console. */
+/** `adminUrl`: the URL of the open admin port. Absent: there is no admin port, and so no console. */
 export function consoleOriginsOf(
   { adminListen, adminPublicEndpoints, tls }: Pick<Configuration, 'adminListen' | 'adminPublicEndpoints' | 'tls'>,
   adminUrl: string | undefined,
@@ -13,7 +13,7 @@ export function consoleOriginsOf(
   const isWildcard = ['', '0.0.0.0', '::'].includes(host)
   const names = isWildcard ? ['localhost', hostname(), ...addresses()] : namesOf(host)
   const scheme = tls === undefined ? 'http' : 'https'
-  // As browsers write it: without the port that is usual for the scheme.
+  // Browsers leave out the default port of the scheme.
   const origins = names.map((name) => new URL(`${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}`).origin)
   return [...new Set([...adminPublicEndpoints, ...origins])]
 }
@@ -21,7 +21,7 @@ export function consoleOriginsOf(
 const namesOf = (host: string): string[] =>
   /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host) ? [host, 'localhost'] : [host]
 
-/** Those of this machine, without a zone. */
+/** The addresses of this machine, without zones. */
 function addresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((found = []) =>
     found.map(({ address }) => address.split('%')[0] ?? ''),

@@ -1,4 +1,4 @@
-/** Gathers the metrics of a server: what its processes counted, and its state. */
+/** Gathers the metrics of a server: its state, and what its processes have counted. */
 import type { MetricsSource } from '../../admin/services.ts'
 import { sumTraffic } from '../../http/traffic.ts'
 import type { Measured } from '../../metrics/exposition.ts'
@@ -8,17 +8,17 @@ import { type MeasuredServer, StateMeasuring } from './server-state.ts'
 
 export interface MetricsOptions extends MeasuredServer {
   processes: S3Processes
-  /** Of this process. */
+  /** The load of this process. */
   load: { report(): ProcessLoad }
 }
 
-/** Loaded for the first scrape. */
+/** Loads the code for the first scrape. */
 const exposition = () => import('../../metrics/exposition.ts')
 
 export function openMetrics(options: MetricsOptions): MetricsSource {
   const { processes, load } = options
   const state = new StateMeasuring(options)
-  /** Accounts with a label of their own, for as long as this process runs: a count must never move between labels. */
+  /** Accounts that have labels of their own. They keep them as long as this process runs, because a count must never move between labels. */
   const shown = new Set<string>()
   const measure = async (): Promise<Measured> => {
     const [reports, measured] = await Promise.all([processes.reports(), state.measure()])

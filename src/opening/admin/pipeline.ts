@@ -1,4 +1,4 @@
-/** The way of requests to the admin port over the services of a server. Loaded for the first request: most of what the port needs, other servers never do. */
+/** Connects requests to the admin port with the services of a server. Loaded for the first request, because it is most of the port's code, and many servers never get one. */
 
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
@@ -18,6 +18,7 @@ import type { ShownSetting } from '../../config/shown-settings.ts'
 import type { KeyPair } from '../../http/tls-front.ts'
 import type { ServedIdentities } from '../../identities/identities.ts'
 import type { BucketUsages } from '../../jobs/bucket-usage.ts'
+import type { ShardCounts } from '../../jobs/shard-counts.ts'
 import { LogIns } from '../../logins/log-ins.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
 import type { OidcProvider } from '../../sts/oidc/provider-settings.ts'
@@ -32,13 +33,13 @@ export interface AdminEndpointOptions {
   listen: ListenAddress
   backend: Backend
   identities: Pick<ServedIdentities, 'credentials' | 'verbs' | 'publicAccessBlock'>
-  /** Accounts without a setting of their own block everything. */
+  /** Accounts block all public access unless they have a setting of their own. */
   blockPublic: boolean
   oidc: readonly OidcProvider[]
   region: string
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
-  /** URLs under which browsers reach this port, and the S3 port, in addition to addresses. */
+  /** Further URLs under which browsers reach this port and the S3 port. */
   adminPublicEndpoints: readonly string[]
   /** The bearer token of scrapes from other machines. Absent: only this machine may scrape. */
   adminMetricsToken: string | undefined
@@ -47,7 +48,7 @@ export interface AdminEndpointOptions {
   placement: Placement
   /** The data directory. Absent: everything is in memory. */
   dataPath: string | undefined
-  /** See `AdminServicesOptions`. */
+  /** `AdminServicesOptions.member`. */
   member: string | undefined
   settings(): ShownSetting[]
   processes: S3Processes
@@ -59,11 +60,14 @@ export interface AdminEndpointOptions {
   log: Logger
 }
 
-export function openPipeline(
-  options: AdminEndpointOptions,
-  usages: BucketUsages,
-  load: { report(): ProcessLoad },
-): AdminPipeline {
+/** What an admin port counts for as long as it is open. */
+export interface Counting {
+  usages: BucketUsages
+  shardCounts: ShardCounts
+  load: { report(): ProcessLoad }
+}
+
+export function openPipeline(options: AdminEndpointOptions, { usages, shardCounts, load }: Counting): AdminPipeline {
   const { listen, backend, identities, oidc, region, keyPair, metadataAnswers, serving, log } = options
   const { credentials } = identities
   const accountBlocks = openAccountBlocks(identities, options)
@@ -78,7 +82,7 @@ export function openPipeline(
     info: () => ({ ...info(), serving: serving() !== undefined }),
   })
   return new AdminPipeline({
-    ...adminServices({ ...options, accountBlocks, usages, info, s3Endpoint, metrics }),
+    ...adminServices({ ...options, accountBlocks, usages, shardCounts, info, s3Endpoint, metrics }),
     metricsToken: options.adminMetricsToken,
     operations: adminOperations,
     credentials,
@@ -99,7 +103,7 @@ export function openPipeline(
   })
 }
 
-/** A browser that reaches the admin port by a name of this machine reaches the S3 port by the same name. Pure. */
+/** A browser reaches the S3 port under the name of this machine by which it reaches the admin port. Pure. */
 function s3EndpointFor(
   adminOrigin: string,
   endpoint: string,
@@ -112,7 +116,7 @@ function s3EndpointFor(
   return url.origin
 }
 
-/** A location other than the default one makes the server `degraded`, not `unavailable`: one lost location must not take it out of a balancer. Pure. */
+/** A problem of another location than the default one makes the server `degraded`, not `unavailable`, because one lost location must not take it out of a balancer. Pure. */
 export function readinessOf(
   { locations, defaultLocation }: { locations: readonly ProbedLocation[]; defaultLocation: string },
   serving: boolean,

@@ -1,13 +1,13 @@
-/** The processes that serve S3, as the admin port asks them: this one alone, or the workers of this one. */
+/** The processes that serve S3, as the admin port sees them: either this one, or its workers. */
 import type { LogLevel } from '../../admin/services.ts'
 import type { LocalRequests, SeenRequest } from '../../http/request-feed.ts'
 import type { Traffic, TrafficSnapshot } from '../../http/traffic.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
 
 export interface S3Processes {
-  /** Of all processes, in no order. */
+  /** The latest requests of all processes, unordered. */
   recentRequests(): Promise<SeenRequest[]>
-  /** Returns a function that ends the watch. */
+  /** The returned function ends the watch. */
   watchRequests(see: (line: SeenRequest) => void): () => void
   /** What each process has counted since it started. */
   reports(): Promise<ProcessReport[]>
@@ -16,11 +16,11 @@ export interface S3Processes {
 
 export interface ProcessReport {
   traffic: TrafficSnapshot
-  /** Absent: the process has ended, or does not answer. What it had counted still counts. */
+  /** Absent: the process has ended or does not answer. Its counts are still included. */
   load?: ProcessLoad | undefined
 }
 
-/** This process alone. `setLogLevel` of the log itself is the caller's. */
+/** This process alone. The caller sets the level of the log. */
 export function onlyThisProcess(requests: LocalRequests, traffic: Traffic): S3Processes {
   return {
     recentRequests: async () => requests.recent(),
@@ -30,7 +30,7 @@ export function onlyThisProcess(requests: LocalRequests, traffic: Traffic): S3Pr
   }
 }
 
-/** For an admin port that opens before the S3 port: asks the processes that there are when it is asked itself. */
+/** For an admin port that opens before the S3 port. Each call goes to the processes that exist then. */
 export function laterProcesses(find: () => S3Processes | undefined): S3Processes {
   return {
     recentRequests: async () => (await find()?.recentRequests()) ?? [],

@@ -27,7 +27,7 @@ export interface MeasuredServer {
   info(): { version: string; startedMs: number; workers: number; serving: boolean }
 }
 
-/** What the metadata says, which takes a walk over its queues. */
+/** The part that is read from the metadata, by walking its queues. */
 type Records = Pick<
   ServerState,
   | 'repairs'
@@ -59,7 +59,7 @@ export class StateMeasuring {
   readonly #server: MeasuredServer
   #records: { at: number; found: Records } | undefined
   #reading: Promise<Records> | undefined
-  /** The last room of each store, for when it does not answer in time. */
+  /** The last known room of each store, used when a store does not answer in time. */
   readonly #rooms = new Map<string, Pick<StoreMeasure, 'usedBytes' | 'freeBytes'>>()
 
   constructor(server: MeasuredServer) {
@@ -97,7 +97,7 @@ export class StateMeasuring {
     return { buckets: known.length, objects: sum('objects'), versions: sum('versions'), bytes: sum('bytes') }
   }
 
-  /** Each store once, although several locations may name it. */
+  /** Lists each store once, although several locations may use it. */
   async #stores(): Promise<StoreMeasure[]> {
     const { locations } = this.#server.backend.blobs
     const placed = new Map(locations.flatMap(({ stores }) => stores.map((store) => [store.name, store])))
@@ -105,7 +105,7 @@ export class StateMeasuring {
       [...placed.values()].map(async (store): Promise<StoreMeasure> => {
         const { name, domain, state } = store
         const now = await within(storeNow(store), undefined)
-        // A store that does not answer is as full as it was.
+        // A store that does not answer counts with its last known room.
         if (now === undefined) return { name, domain, state, ...(this.#rooms.get(name) ?? noRoom) }
         const room = { usedBytes: finite(now.usedBytes), freeBytes: finite(now.freeBytes) }
         this.#rooms.set(name, room)
@@ -114,7 +114,7 @@ export class StateMeasuring {
     )
   }
 
-  /** The records as they were a moment ago, if they were read then. While the metadata is away, the last ones that were read. */
+  /** Returns records that were read a moment ago, if there are any. While the metadata is away, returns the last ones that were read. */
   async #recordsNow(): Promise<Records> {
     const known = this.#records
     if (known !== undefined && performance.now() - known.at < limits.stateMeasuredMs) return known.found
@@ -180,7 +180,7 @@ export class StateMeasuring {
   async #fileBytes(): Promise<number | undefined> {
     const { dataPath, member } = this.#server
     if (dataPath === undefined || member !== undefined) return undefined
-    // Sparse room at the end does not count.
+    // Blocks, because the file's size includes sparse room at its end.
     return stat(join(dataPath, 'meta', 'data.mdb')).then(
       ({ blocks }) => blocks * 512,
       () => undefined,
@@ -194,7 +194,7 @@ const noMembers = { members: [], leaseLeftMs: undefined, clockDifferenceMs: unde
 const finite = (bytes: number | undefined): number | undefined =>
   bytes !== undefined && Number.isFinite(bytes) ? bytes : undefined
 
-/** What `work` gives, or `otherwise` when it takes too long. */
+/** Resolves with the result of `work`, or with `otherwise` if that takes too long. */
 function within<T, O>(work: Promise<T>, otherwise: O): Promise<T | O> {
   return Promise.race([work, delay(limits.storeMeasureMs, otherwise, { ref: false })])
 }

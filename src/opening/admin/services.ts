@@ -25,6 +25,7 @@ import type { BucketUsages } from '../../jobs/bucket-usage.ts'
 import { healthOf } from '../../jobs/location-health.ts'
 import { locationStatuses } from '../../jobs/location-status.ts'
 import { moveKind } from '../../jobs/move-bucket.ts'
+import type { CountedShards, ShardCounts } from '../../jobs/shard-counts.ts'
 import { allTasks, cancelTask, type FoundTask, readTask, requestTask } from '../../jobs/tasks.ts'
 import { listMembers } from '../../members/list-members.ts'
 import { findBucket } from '../../objects/buckets.ts'
@@ -41,6 +42,7 @@ export interface AdminServicesOptions {
   accountBlocks: Pick<AccountBlocks, 'of'>
   region: string
   usages: BucketUsages
+  shardCounts: ShardCounts
   processes: S3Processes
   log: Logger
   placement: Placement
@@ -108,10 +110,11 @@ async function bucketsOf(
     })
 }
 
-function storageOf({ backend, placement, dataPath, member, log }: AdminServicesOptions): Storage {
+function storageOf({ backend, placement, dataPath, member, log, shardCounts }: AdminServicesOptions): Storage {
   return {
-    locations: async () =>
-      (await locationStatuses(backend)).map((status) => ({
+    locations: async () => {
+      const counted = shardCounts.known()
+      return (await locationStatuses(backend)).map((status) => ({
         ...status,
         isDefault: status.name === backend.blobs.defaultLocation,
         health: healthOf(status),
@@ -119,9 +122,11 @@ function storageOf({ backend, placement, dataPath, member, log }: AdminServicesO
           ...store,
           usedBytes: finite(store.usedBytes),
           freeBytes: finite(store.freeBytes),
+          shards: shardsIn(counted, status.name, store.storeId),
         })),
         moves: status.moves.map((move) => ({ ...move, progress: mutable(move.progress) })),
-      })),
+      }))
+    },
     replace: async (name, { force }) => {
       const settings = placement.stores.find((store) => store.name === name)
       if (settings === undefined || dataPath === undefined) {
@@ -130,6 +135,12 @@ function storageOf({ backend, placement, dataPath, member, log }: AdminServicesO
       return refusing(() => replace(backend, settings, { placement, dataPath, member, log, force }))
     },
   }
+}
+
+function shardsIn(counted: CountedShards | undefined, location: string, storeId: string) {
+  if (counted === undefined) return undefined
+  const { shards: count, bytes } = counted.of(location, storeId)
+  return { count, bytes, measured: isoTime(counted.measuredMs) }
 }
 
 /** A store in memory has no end that JSON could tell. */
@@ -159,7 +170,7 @@ async function replace(
   })
 }
 
-/** What an operator asks for wrongly is no fault of the server. */
+/** A mistake in an operator's request is not a failure of the server. */
 async function refusing<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
@@ -183,7 +194,7 @@ function tasksOf(backend: Backend): Tasks {
   }
 }
 
-/** Throws NoSuchBucket, `AdminRefused`. */
+/** Throws NoSuchBucket or `AdminRefused`. */
 async function requireMovable(backend: Backend, { name, arguments: { to } }: TaskOrder): Promise<void> {
   await findBucket(backend, { name, admit: () => {} })
   if (await backend.blobs.hasLocation(String(to))) return
@@ -223,5 +234,5 @@ async function membersOf({ kv, clock }: { kv: Backend['kv']; clock: Clock }): Re
   }))
 }
 
-/** Each process gives the newest first, which must stay so for those of one millisecond. */
+/** The sort keeps the order of lines of the same millisecond, because each process already lists its newest first. */
 const newestFirst = (a: SeenRequest, b: SeenRequest): number => (a.time === b.time ? 0 : a.time < b.time ? 1 : -1)

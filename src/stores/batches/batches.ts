@@ -1,26 +1,26 @@
-/** The batches of a store that are not checked yet: those that this process writes, and those that any process has left. They limit the search for orphans to recent writes. */
+/** The unchecked batches of a store: those that this process writes, and those that other processes have left. They limit the search for orphans to recent writes. */
 import type { Clock } from '../../clock.ts'
 import type { IsGone, UncheckedBatch } from '../shard-store.ts'
 import type { MarkerStorage } from './marker-storage.ts'
 import { closedMarker, type Marker, openMarker, parseMarker, uncheckedBatches } from './markers.ts'
 
-/** Batches without a writer whose markers could not be closed yet, each with the time of its last shard. Outlives the opened store, not the process. */
+/** Batches that have no writer, but whose markers could not be closed yet, with the time of the last shard of each. It outlives the opened store, but not the process. */
 export type LeftOpen = Map<string, number>
 
 export interface BatchesOptions {
   storage: MarkerStorage
   clock: Clock
-  /** Who writes the batches of this process, 32 hex digits. Absent: nobody is named, because no other host uses the store. */
+  /** The writer of this process's batches, 32 hex digits. Absent: batches name no writer, because no other host uses the store. */
   member?: string | undefined
   leftOpen?: LeftOpen | undefined
-  /** Rejects when another store lies in the place of this one by now. */
+  /** Rejects when something else now lies where this store was. */
   requireIdentity(): Promise<unknown>
 }
 
 export class Batches {
   readonly #options: BatchesOptions
   readonly #leftOpen: LeftOpen
-  /** The newest shard of each batch that this process has open. */
+  /** When this process last added a shard to each of its open batches. */
   readonly #newestMs = new Map<string, number>()
 
   constructor(options: BatchesOptions) {
@@ -31,9 +31,9 @@ export class Batches {
   /** The marker exists durably when it resolves, before the batch takes its first shard. */
   async open(batchId: string): Promise<void> {
     const { storage, clock, requireIdentity } = this.#options
-    // Another disk may be mounted here by now. Every write belongs to a batch, so checking here keeps data out of the wrong store.
+    // Another disk may have been mounted here. Every write belongs to a batch, so this check keeps data out of the wrong store.
     await requireIdentity()
-    // Known before the marker can be seen, so that no search of this process takes it for abandoned.
+    // Noted before the marker can be seen, so that no search of this process takes the batch for abandoned.
     this.#newestMs.set(batchId, clock.now())
     try {
       await storage.create(this.markerOf(batchId))
@@ -43,7 +43,7 @@ export class Batches {
     }
   }
 
-  /** Whether the batches of this process name it, so that other hosts can close them once it is gone. */
+  /** Whether markers name this process, so that other hosts can close its batches once it is gone. */
   get areOwned(): boolean {
     return this.#options.member !== undefined
   }
@@ -57,7 +57,7 @@ export class Batches {
     this.#newestMs.set(batchId, this.#options.clock.now())
   }
 
-  /** Never rejects: `closeLeft` tries again. */
+  /** Never rejects. If it fails, `closeLeft` tries again. */
   async close(batchId: string): Promise<void> {
     const newestMs = this.#newestMs.get(batchId) ?? this.#options.clock.now()
     this.#leftOpen.set(batchId, newestMs)
@@ -93,7 +93,7 @@ export class Batches {
   }
 
   /**
-   * Removes the markers of a closed batch after `settle` has removed what its writers left unfinished, because the batch is never searched again. Does nothing if it has none.
+   * Removes the markers of a closed batch, because it is never searched again. Calls `settle` first, to remove what unfinished writers left. Does nothing without markers.
    * Rejects if it is still open.
    */
   async markChecked(

@@ -9,7 +9,7 @@ export interface Marker {
   batchId: string
   /** When its last shard was written, in milliseconds since the epoch; `undefined` while the batch is open. */
   closedMs: number | undefined
-  /** Of an open batch: who writes it. `undefined`: not named, as in everything that version 0.1.0 wrote. */
+  /** The writer of an open batch. `undefined`: the marker names none, as all markers of version 0.1.0. */
   member: string | undefined
 }
 
@@ -31,7 +31,7 @@ export function closedMarker(batchId: string, newestMs: number): string {
   return `${batchId}.closed-${newestMs.toString(36)}`
 }
 
-/** Oldest batch first. `newestMs`: for a batch that is still open. */
+/** Oldest batch first. `newestMs`: the time of the last shard in a batch that is still open. */
 export function uncheckedBatches(markers: readonly Marker[], newestMs: (batchId: string) => number): UncheckedBatch[] {
   const found = new Map<string, UncheckedBatch>()
   for (const { batchId, closedMs } of markers) {

@@ -10,9 +10,9 @@ interface OpenBatch {
   lastWriteMs: number
 }
 
-/** One shard's share of a batch. */
+/** Room for one shard in a batch. */
 export interface Reservation {
-  /** The id that `SharedBatchOptions.batchIdOf` was given. */
+  /** The random id of the batch, which `SharedBatchOptions.batchIdOf` takes. */
   batch: string
   /** Call once, when the shard is durable or gone. */
   release(): Promise<void>
@@ -22,9 +22,9 @@ export interface SharedBatchOptions {
   batches: Batches
   clock: Clock
   shardsMax: number
-  /** The id of the batch in the store, by the random id that it was made with. */
+  /** Turns the random id of a new batch into its id in the store. */
   batchIdOf(id: string): string
-  /** Makes what the batch needs to take shards, durably. Its marker exists already. Absent: nothing. */
+  /** Durably makes what the batch needs to take shards, after its marker. Absent: it needs nothing. */
   prepare?(id: string): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export class SharedBatch {
       this.#opening ??= this.#begin().finally(() => {
         this.#opening = undefined
       })
-      // Other writers that waited may have filled it before this one looks again.
+      // Other writers that waited too may fill it first, so this one looks again.
       await this.#opening
     }
     // Nothing may be awaited between finding room and taking it.
@@ -69,7 +69,7 @@ export class SharedBatch {
     await this.#closeWhenDone(batch)
   }
 
-  /** Only when no writer is left. */
+  /** Call it when no writer is left. */
   async close(): Promise<void> {
     await this.endIdle(Number.POSITIVE_INFINITY)
   }

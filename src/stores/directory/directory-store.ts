@@ -61,7 +61,7 @@ export interface DirectoryStoreOptions extends Partial<DirectorySizes> {
   firstOpener: boolean
   /** Who writes here: names the batches of this process, 32 hex digits. Absent: no other host uses the store. */
   member?: string | undefined
-  /** From earlier openings by this process. */
+  /** Batches that earlier openings by this process left open. */
   leftOpen?: LeftOpen | undefined
   /** Called at most once, when the store can promise nothing any more. Every later put and delete rejects. */
   onFatal: (error: Error) => void
@@ -126,7 +126,7 @@ class DirectoryStore implements ShardStore {
   readonly #reads: SegmentReads
   readonly #log: SegmentLog
   readonly #files: LargeFiles
-  /** Each has room for the largest record that is written in place. */
+  /** Each chunk has room for the largest record that is written in place. */
   readonly #records: ChunkPool
   readonly #maintainers: Maintainers
   readonly #sweeping: NodeJS.Timeout
@@ -251,7 +251,7 @@ class DirectoryStore implements ShardStore {
 
   async #putMiddle(shard: NewShard): Promise<ShardId> {
     await this.#roomInLog(shard.payload.size)
-    // A file of its own needs less memory for each of many slow clients.
+    // A file of its own needs less memory, which counts when there are many slow clients.
     return this.#records.hasPlenty ? this.#putInPlace(shard) : this.#files.put(shard)
   }
 

@@ -48,7 +48,7 @@ export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined>
   }
 }
 
-/** The same for the file of a reader, which another host may have removed. */
+/** Resolves with `undefined` when the reader's file is gone, which another host may have removed. */
 export async function unlessRemoved<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
@@ -58,7 +58,7 @@ export async function unlessRemoved<T>(work: Promise<T>): Promise<T | undefined>
   }
 }
 
-/** The error that a reader of the shard should see. A removed file is no damage: the shard may lie elsewhere by now. A sector that the disk cannot read is damage like any other. */
+/** The error for a reader of the shard. A removed file is no damage, because the shard may lie elsewhere now. A sector that the disk can't read is damage. */
 export function readFailure(id: ShardId, error: unknown): unknown {
   if (isRemoved(error)) return new ShardMissing(id)
   return codeOf(error) === 'EIO' ? new ShardDamaged(id, 'the disk cannot read it (EIO)') : storeFailure(error)

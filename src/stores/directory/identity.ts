@@ -16,19 +16,19 @@ const format = 1
 const unfinishedIdentity = /^holdfast-store\.json\.[0-9a-f]{32}$/
 const foreignButHarmless = 'lost+found'
 
-interface Place {
+interface IdentityContext {
   fs: Fs
   layout: Layout
   clock: Clock
 }
 
 interface DirectoryIdentity extends FoundIdentity {
-  /** Of the owner file. 0: there is none. */
+  /** The number of the owner file. 0: there is none. */
   number: number
 }
 
-export function directoryIdentity(place: Place): IdentityStorage<DirectoryIdentity> {
-  const { fs, layout } = place
+export function directoryIdentity(context: IdentityContext): IdentityStorage<DirectoryIdentity> {
+  const { fs, layout } = context
   return {
     name: layout.root,
     find: async () => {
@@ -41,11 +41,11 @@ export function directoryIdentity(place: Place): IdentityStorage<DirectoryIdenti
     },
     missing: () =>
       new Error(`${layout.root} holds no ${identityName}: not a Holdfast store, or its disk is not mounted`),
-    create: (claimant) => createStore(place, claimant),
+    create: (claimant) => createStore(context, claimant),
     claim: async (found, owner, anew) => {
       try {
         if (anew) await dropFences(fs, layout)
-        return await writeOwner(place, found, owner)
+        return await writeOwner(context, found, owner)
       } catch (error) {
         throw writeFailure(error)
       }
@@ -54,10 +54,10 @@ export function directoryIdentity(place: Place): IdentityStorage<DirectoryIdenti
   }
 }
 
-/** The id of the store in a directory. `undefined`: there is none. Opens nothing. */
+/** The id of the store in a directory, without opening it. `undefined`: there is none. */
 export async function storeIdAt(path: string): Promise<string | undefined> {
-  const place = { fs: nodeFs, layout: new Layout(resolve(path)), clock: systemClock }
-  return (await directoryIdentity(place).find())?.storeId
+  const context = { fs: nodeFs, layout: new Layout(resolve(path)), clock: systemClock }
+  return (await directoryIdentity(context).find())?.storeId
 }
 
 async function requireDirectories(fs: Fs, layout: Layout): Promise<void> {
@@ -70,8 +70,8 @@ async function requireDirectories(fs: Fs, layout: Layout): Promise<void> {
  * Writes the identity last, so that after a crash the next start creates the store again. Writes the owner first, so that no other server takes a store
  * that is still being created.
  */
-async function createStore(place: Place, claimant: Claimant | undefined): Promise<void> {
-  const { fs, layout, clock } = place
+async function createStore(context: IdentityContext, claimant: Claimant | undefined): Promise<void> {
+  const { fs, layout, clock } = context
   await requireVacant(fs, layout)
   await makeDirectory(fs, layout.root)
   const found = await readOwner(fs, layout)
@@ -79,11 +79,11 @@ async function createStore(place: Place, claimant: Claimant | undefined): Promis
     throw new StoreRefused(`${layout.root} is where ${found.owner.server} makes a store. Name another place`)
   }
   if (found.owner === undefined && claimant?.claims !== undefined) {
-    if (!(await writeOwner(place, found, claimant.claims))) return
+    if (!(await writeOwner(context, found, claimant.claims))) return
   }
   for (const name of rootDirectories) await makeDirectory(fs, layout[name])
   const identity = { format, storeId: randomId(clock), createdAt: new Date(clock.now()).toISOString() }
-  await writeExclusively(place, identityPath(layout), identity)
+  await writeExclusively(context, identityPath(layout), identity)
   await fs.syncDirectory(layout.root)
 }
 

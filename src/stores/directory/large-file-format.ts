@@ -10,7 +10,7 @@ const trailerBytes = 96
 const checksumAt = trailerBytes - 4
 const usualDescriptionBytes = 2048
 
-/** Of the name of a file that is not complete yet. */
+/** Ends the name of a file that is not complete yet. */
 export const partialSuffix = '.part'
 
 export interface Footer {

@@ -21,7 +21,7 @@ import { Segments } from './segments.ts'
 import { type FileAddress, parseShardId, type RecordAddress } from './shard-ids.ts'
 import { Tombstones } from './tombstones.ts'
 
-/** Of the open store, whatever the post. */
+/** Parts of the open store that maintenance uses, with or without a post. */
 export interface MaintainedParts {
   batches: Batches
   reads: SegmentReads
@@ -80,7 +80,7 @@ export class Maintenance {
 
 /** The maintenance of one open store, with and without a post. */
 export class Maintainers {
-  /** Without a post. */
+  /** Maintenance without a post. */
   readonly plain: Maintenance
   readonly #context: StoreContext
   readonly #parts: MaintainedParts

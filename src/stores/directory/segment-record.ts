@@ -4,7 +4,7 @@ import { alignUp, pageBytes } from './alignment.ts'
 import { checksumTableBytes, damagedBlock, writeChecksums } from './block-checksums.ts'
 
 const magic = 0x72734648 // 'HFsr'
-/** Only records with a gap are of version 2. */
+/** A record has version 2 only if it has a gap. */
 const versions = { plain: 1, withGap: 2 } as const
 const kinds = ['shard', 'seal'] as const
 const coveredFrom = 8
@@ -41,11 +41,11 @@ export interface UnfinishedRecord {
   payload: Buffer
   /** Padding included. */
   totalBytes: number
-  /** For a record that is written in place: the pages that hold it, and nothing else but zeros. */
+  /** For a record that is written in place: its pages, in which everything else is zeros. */
   pages?: { bytes: Buffer; recordAt: number }
 }
 
-/** How much of a segment the record takes. */
+/** How many bytes the record takes in a segment. */
 export const roomOf = ({ pages, totalBytes }: UnfinishedRecord): number => pages?.bytes.length ?? totalBytes
 
 const padding = Buffer.alloc(recordAlignment)
@@ -102,7 +102,7 @@ function unalignedHeadBytes(description: Buffer, payloadBytes: number, blockByte
   return recordHeaderBytes + description.length + checksumTableBytes(payloadBytes, blockBytes)
 }
 
-/** All of the head but the record's position. What `head` has more than it needs becomes the gap. */
+/** Fills in the head, except for the record's position. Room that is left over becomes the gap. */
 function fillHead(head: Buffer, description: Buffer, payload: Buffer, blockBytes: number): void {
   const tableAt = recordHeaderBytes + description.length
   const gapAt = unalignedHeadBytes(description, payload.length, blockBytes)

@@ -64,7 +64,7 @@ export class DirectRequests {
     return true
   }
 
-  /** `undefined` when the connection broke. Rejects when time is up. */
+  /** Resolves with `undefined` when the connection broke. Rejects when time is up. */
   async #ask({ method, key, headers, body }: Asked, abortSignal: AbortSignal): Promise<Answer | undefined> {
     const { protocol, hostname, port, host } = this.#endpoint
     const request = {

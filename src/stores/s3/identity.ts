@@ -13,10 +13,10 @@ const firstFormat = 1
 const format = 2
 
 export interface BucketIdentity extends FoundIdentity {
-  /** All that the object says. */
+  /** The whole content of the object. */
   content: object
   createdAt: unknown
-  /** The greatest number under which the store was maintained for its owner. 0: none. */
+  /** The greatest number of a post under which the store was maintained for its owner. 0: none. */
   maintainer: number
   /** The ETag of the object, so that a claim replaces this one and no other. */
   etag: string | undefined
@@ -49,7 +49,7 @@ export function bucketIdentity(bucket: ShardBucket, clock: Clock): IdentityStora
 }
 
 /**
- * Keeps the number of the post in the identity, if it is the greatest one so far; otherwise rejects with `StoreFenced`. Each request of maintenance follows such a call. At an endpoint
+ * Records the number of the post in the identity if it is the greatest so far; otherwise rejects with `StoreFenced`. Each request of maintenance follows such a call. At endpoints
  * without conditional writes, a smaller number can replace a greater one that was written at the same moment.
  */
 export async function takeNumber(

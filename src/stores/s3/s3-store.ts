@@ -162,7 +162,7 @@ class S3Store implements ShardStore {
     }
   }
 
-  /** Also aborts incomplete uploads. */
+  /** Also aborts multipart uploads that were never completed. */
   markChecked(batchId: string, post?: MaintenancePost): Promise<void> {
     const settle = async (): Promise<void> => {
       await this.#takeNumber(post)

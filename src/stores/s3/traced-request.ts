@@ -1,4 +1,4 @@
-/** Requests to an endpoint as a part of the trace of the request that they are sent for. */
+/** Makes requests to an endpoint part of the trace of the request that needs them. */
 import type { S3Client } from '@aws-sdk/client-s3'
 import { currentSpan, ending } from '../../spans.ts'
 
@@ -9,7 +9,7 @@ interface Request {
   headers: Record<string, string>
 }
 
-/** Sends a request that is signed already, because what lies on the way may replace these headers. Their names are not secret, and their values prove nothing. */
+/** Sends a request that is already signed. The trace's headers are not signed, because proxies may replace them. They are not secret, and their values prove nothing. */
 export function tracedRequest<R extends Request, T>(request: R, send: (request: R) => Promise<T>): Promise<T> {
   const parent = currentSpan()
   if (parent === undefined) return send(request)
@@ -22,7 +22,7 @@ export function tracedRequest<R extends Request, T>(request: R, send: (request: 
   return ending(step, send({ ...request, headers: { ...request.headers, ...step.headers } }))
 }
 
-/** The same for what the SDK sends, each attempt apart. */
+/** The same for requests of the SDK. Each attempt is a request of its own. */
 export function traceRequestsOf(client: S3Client): void {
   client.middlewareStack.add(
     (next) => (sent) => {

@@ -10,9 +10,9 @@ export interface OidcProvider {
   claim: string
   /** Id of the account whose users the signed-in people become. */
   account: string
-  /** For log-ins with a browser. Absent: the server is a public client, which proves itself by PKCE alone. */
+  /** The secret for browser log-ins. Absent: the server is a public client, which proves itself by PKCE alone. */
   clientSecret?: string | undefined
-  /** What log-ins with a browser ask the issuer for. Absent: `openid profile email`. */
+  /** The scopes that browser log-ins request. Absent: `openid profile email`. */
   scope?: string | undefined
   /** The URL of its keys. Absent: the discovery document names it. */
   jwksUrl?: string | undefined

@@ -185,7 +185,7 @@ describeInstalled('conflicting commits of two gateways', [postgresProbe], () => 
     return JSON.stringify([applied, await stateOf(kv, place)])
   }
 
-  it(`come to what one order of them gives: ${kinds.length} kinds, each against each`, async () => {
+  it(`have the outcome of some order of them: ${kinds.length} kinds, each against each`, async () => {
     console.info(`conflicts seed: HOLDFAST_CONFLICT_SEED=${seed}`)
     const contests = await contestsOf(random)
     const waiting = contests.values()

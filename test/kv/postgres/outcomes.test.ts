@@ -155,7 +155,7 @@ describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
     }
   })
 
-  it('leaves a process that reads again and again time for everything else while the server is down', async () => {
+  it('leaves time for everything else to a process that keeps reading while the server is down', async () => {
     await server.stop('SIGQUIT')
     const isRefused = (read: Promise<unknown>): Promise<unknown> => expect(read).rejects.toThrow(KvUnavailable)
     const page = () => kv.range({ start: bytes('a'), end: bytes('b'), limit: 1 })

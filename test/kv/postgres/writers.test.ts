@@ -85,7 +85,7 @@ describeInstalled('rows of writers', [postgresProbe], () => {
     expect(server.run(name, `${noted} where name = 'writers purged'`)).toBe('t')
   })
 
-  it('of a writer that goes on may be removed: it makes another', async () => {
+  it('may be removed while their writer continues, which then makes another', async () => {
     expect(await kv.commit({ puts: [put('a')] })).toBe(true)
     const [before] = ids()
     ageAll(8)
@@ -97,7 +97,7 @@ describeInstalled('rows of writers', [postgresProbe], () => {
     expect(fatal).toEqual([])
   })
 
-  it('are replaced daily by a writer that goes on', async () => {
+  it('are replaced daily by a writer that continues', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     await kv.commit({ puts: [put('a')] })
     const first = ids()

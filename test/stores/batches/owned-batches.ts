@@ -6,19 +6,19 @@ import { listed, put } from '../suite.ts'
 
 export const members = { one: '1'.repeat(32), two: '2'.repeat(32), three: '3'.repeat(32) }
 
-/** A place where stores lie that several processes open. */
+/** A directory or bucket that several processes open as a store. */
 export interface SharedPlace {
   open(member: string | undefined, firstOpener?: boolean): Promise<ShardStore>
-  /** Names of markers, as they lie there. */
+  /** The names of the markers in it. */
   markers(): Promise<string[]>
-  /** Puts a marker there, as an older version would. */
+  /** Puts a marker into it, as an older version would. */
   mark(name: string): Promise<void>
   dispose(): Promise<void>
 }
 
 export const sharedClock = seededClock(seededRandom(1))
 
-/** `largeBytes`: of a shard that is kept apart from small ones. `unfinishedId`: of a batch that an older version left. */
+/** `largeBytes`: the size of a shard that is kept apart from small ones. `unfinishedId`: a shard of a batch that an older version left. */
 export function describeOwnedBatches(
   name: string,
   openPlace: () => Promise<SharedPlace>,
@@ -77,7 +77,7 @@ export function describeOwnedBatches(
       const store = await open(members.one)
       for (const size of sizes) await put(store, patternBytes(size, size))
       expect(await store.closeAbandoned(() => true)).toBe(0)
-      // Nor one of an earlier opening, which may still end its writes.
+      // This includes a batch of an earlier opening, which may still end its writes.
       const again = await open(members.one)
       expect(await again.closeAbandoned(() => true)).toBe(0)
       expect(await states(store)).toEqual(Array(sizes.length).fill(false))

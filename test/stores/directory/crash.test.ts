@@ -15,7 +15,7 @@ interface Life {
   broken?: Broken
 }
 
-/** Lives until the machine stops; `false` when the life ends before. */
+/** Resolves when the machine stops; with `false` when the life ends before that. */
 async function liveUntilCrash(fs: SimulatedFs, seed: number, sizes: Sizes, ledger: Ledger): Promise<boolean> {
   const life = openStore({ path, fs, clock: seededClock(seededRandom(seed)), ...sizes }).then(({ store }) =>
     runWorkload(store, ledger),

@@ -1,4 +1,4 @@
-/** The numbers of a directory's maintainers: a late one changes nothing. */
+/** The numbers of a directory's maintainers: one that is too late changes nothing. */
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
@@ -17,7 +17,7 @@ const fences = (fs: SimulatedFs): Promise<string[]> =>
 const gone = 'f'.repeat(32)
 const anew = (seed: number): string => seed.toString(16).padStart(32, '0')
 
-/** One thing that jobs do, which changes some names under `pending/`. */
+/** One thing that jobs do. It changes some names under `pending/`. */
 async function maintain(store: ShardStore, post: MaintenancePost, kind: number): Promise<void> {
   if (kind < 0.5) await store.closeAbandoned((member) => member === gone, post)
   else {
@@ -61,7 +61,7 @@ describe('the maintainers of a directory', () => {
             .finally(() => running.delete(call))
           running.add(call)
         }
-        // The next maintainer comes while some of these calls are under way, mostly after the first change.
+        // The next maintainer comes while some of these calls are under way, usually after the first change.
         const patience = random() * 60
         for (let i = 0; i < patience && (taken.at(-1) !== number || random() < 0.5); i++) await turns.next()
         while (running.size > 8) await Promise.race(running)
@@ -150,7 +150,7 @@ describe('the maintainers of a directory', () => {
     expect(after.filter((file) => file.endsWith(`.open-${gone}`)).length).toBeGreaterThan(30)
   })
 
-  it('change nothing once their post may be another’s by their own clock', async () => {
+  it('change nothing once their post may be another’s, by their own clock', async () => {
     const { fs, store, ids } = await opened()
     let calls = 0
     const ending: MaintenancePost = {
@@ -180,7 +180,7 @@ describe('the maintainers of a directory', () => {
     await expect(store.delete([], heldPost(58))).rejects.toThrow('belongs to other metadata')
   })
 
-  it('count anew when an operator claims the store for its metadata of an earlier day', async () => {
+  it('count from the start again when an operator claims the store for restored metadata', async () => {
     const { fs, clock, store } = await opened()
     await store.delete([], heldPost(57))
     const claiming = { ...ownedBy('one', ['1-b']), knows: store.storeId, takes: 'any' as const }

@@ -49,7 +49,7 @@ describe('shards of middle size', () => {
     const written = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
         const payload = patternBytes(index, Math.floor(random() * 9000))
-        // The longest ones leave no room for the head before the payload's page.
+        // The longest descriptions leave no room for the head before the payload's page.
         const description = 'd'.repeat(Math.floor(random() * (index % 5 === 0 ? 6000 : 300)))
         return { id: await put(store, payload, description), payload, description }
       }),

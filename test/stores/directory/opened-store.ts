@@ -25,7 +25,7 @@ export const tinySizes = {
   batchFilesMax: 3,
 }
 
-/** With them, what is larger than small is written in place into a segment. */
+/** If present, shards that are larger than small ones are written in place into a segment. */
 export const inPlaceSizes = { ...tinySizes, recordPayloadBytesMax: 24_000 }
 
 export interface OpenedStore {

@@ -124,7 +124,7 @@ describe('small shards', () => {
     const from = fs.calls.length
     const [first, ...rest] = Array.from({ length: 9 }, (_, index) => put(store, patternBytes(index, 2900)))
     const ids = [await first, ...(await Promise.all(rest))]
-    // One for the first alone, one for the others.
+    // One sync for the first alone, one for the others.
     expect(callsOf(fs, from, 'write')).toBeLessThanOrEqual(2)
     expect(callsOf(fs, from, 'datasync')).toBe(0)
     ids.push(await put(store, patternBytes(9, 2900)))
@@ -144,7 +144,7 @@ describe('small shards', () => {
     fs.open = async (at, mode) => {
       const file = await open(at, mode)
       if (mode !== 'write') return file
-      // What prepares room opens the segment a second time.
+      // Preparing room opens the segment a second time.
       const write: FileHandle['write'] = async (buffers, position) => {
         if (holds) await released
         return file.write(buffers, position)

@@ -1,4 +1,4 @@
-/** What a store in a bucket of any server must do: whose bucket it is, who may use it, what large shards come to, and what becomes of batches. */
+/** What every store in a bucket must do, on any server: whose bucket it is, who may use it, what large shards cost, and what happens to batches. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -39,7 +39,7 @@ const md5 = ofEach('request header:Content-MD5', (wire, operation) =>
 
 const headerOf = (algorithm: Algorithm): string => `checksum-${algorithm.toLowerCase()}`
 
-/** Of each operation all algorithms in one proof, as what a request needs takes long to make. */
+/** One proof an operation for all algorithms, because making what a request needs takes long. */
 const checksums: Proof[] = ofEach(
   `request vendor:${headerOf('CRC32')}`,
   async (wire, operation) => {

@@ -10,7 +10,7 @@ import { readXml, type XmlValue } from '../wire-xml.ts'
 
 export interface Proof {
   it: string
-  /** As in the table: `PutObject request vendor:tagging`. */
+  /** In the table's spelling: `PutObject request vendor:tagging`. */
   rows: readonly string[]
   run(wire: Wire): Promise<void>
 }

@@ -1,8 +1,8 @@
-/** Access keys: of users, and of the account itself. A secret is shown once. */
+/** The access keys of users and of the account itself. A secret is shown only once. */
 import { useSignal } from '@preact/signals'
 import { listBuckets } from '../../api/buckets.ts'
 import type { AccountIdentities, IssuedKey, Key } from '../../api/identities.ts'
-import { place } from '../../model/address.ts'
+import { route } from '../../model/address.ts'
 import { scopedPolicy } from '../../model/key-scope.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt, tell } from '../../model/notices.ts'
@@ -16,7 +16,7 @@ import { Empty, Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
 export function Keys({ identities }: { identities: AccountIdentities }) {
-  const ofUser = place.value.query.get('user')
+  const ofUser = route.value.query.get('user')
   const { state, reload } = useLoaded(() => identities.keys(), [])
   const making = useOpened()
   const issued = useOpened<IssuedKey>()
@@ -29,68 +29,7 @@ export function Keys({ identities }: { identities: AccountIdentities }) {
       issued.open(await identities.rotateKey(id))
       await reload()
     })
-  const columns: Column<Key>[] = [
-    {
-      title: 'Key',
-      show: ({ accessKeyId, description }) => (
-        <>
-          <code>{accessKeyId}</code> <span class="quiet">{description}</span>
-        </>
-      ),
-    },
-    { title: 'Of', show: ({ user }) => user ?? 'the account' },
-    { title: 'Ends', show: ({ expires }) => (expires === undefined ? 'never' : timeText(expires)) },
-    {
-      title: 'Narrowed',
-      show: ({ policy }) =>
-        policy === undefined ? (
-          ''
-        ) : (
-          <span class="badge" title={policy}>
-            by a policy
-          </span>
-        ),
-    },
-    {
-      title: 'State',
-      show: ({ accessKeyId, enabled, source }) =>
-        source === 'configuration' ? (
-          <span class="badge">in the configuration</span>
-        ) : (
-          <Button
-            pressed={enabled}
-            disabled={!may('SetKeyEnabled')}
-            onClick={() =>
-              change(
-                () => identities.enableKey(accessKeyId, !enabled),
-                enabled ? 'The key is shut out.' : 'The key is let in again.',
-              )
-            }
-          >
-            {enabled ? 'Enabled' : 'Disabled'}
-          </Button>
-        ),
-    },
-    {
-      title: '',
-      isNumber: true,
-      show: ({ accessKeyId, source }) =>
-        source === 'configuration' ? null : (
-          <span class="bar">
-            {may('RotateKey') && (
-              <IconButton
-                icon="restore"
-                label={`Give ${accessKeyId} another secret`}
-                onClick={() => rotate(accessKeyId)}
-              />
-            )}
-            {may('DeleteKey') && (
-              <IconButton icon="trash" label={`Delete ${accessKeyId}`} onClick={() => removing.open(accessKeyId)} />
-            )}
-          </span>
-        ),
-    },
-  ]
+  const columns = keyColumns(identities, { change, rotate, remove: removing.open })
   return (
     <>
       <div class="bar">
@@ -128,11 +67,78 @@ export function Keys({ identities }: { identities: AccountIdentities }) {
             await reload()
           }}
         >
-          Whoever uses the key is shut out at once, and links that it signed end.
+          The key stops working at once, and so do the links that it signed.
         </DeleteDialog>
       )}
       {issued.for && <Secret issued={issued.for} onClose={issued.close} />}
     </>
+  )
+}
+
+interface KeyActions {
+  change: (work: () => Promise<unknown>, done: string) => Promise<void>
+  rotate: (id: string) => Promise<unknown>
+  remove: (id: string) => void
+}
+
+function keyColumns(identities: AccountIdentities, { change, rotate, remove }: KeyActions): Column<Key>[] {
+  return [
+    {
+      title: 'Key',
+      show: ({ accessKeyId, description }) => (
+        <>
+          <code>{accessKeyId}</code> <span class="quiet">{description}</span>
+        </>
+      ),
+    },
+    { title: 'Owner', show: ({ user }) => user ?? 'the account' },
+    { title: 'Expires', show: ({ expires }) => (expires === undefined ? 'never' : timeText(expires)) },
+    {
+      title: 'Restricted',
+      show: ({ policy }) =>
+        policy === undefined ? (
+          ''
+        ) : (
+          <span class="badge" title={policy}>
+            by a policy
+          </span>
+        ),
+    },
+    {
+      title: 'State',
+      show: ({ accessKeyId, enabled, source }) =>
+        source === 'configuration' ? (
+          <span class="badge">in the configuration</span>
+        ) : (
+          <Button
+            pressed={enabled}
+            disabled={!may('SetKeyEnabled')}
+            onClick={() =>
+              change(
+                () => identities.enableKey(accessKeyId, !enabled),
+                enabled ? 'The key is disabled.' : 'The key is enabled.',
+              )
+            }
+          >
+            {enabled ? 'Enabled' : 'Disabled'}
+          </Button>
+        ),
+    },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ accessKeyId, source }) =>
+        source === 'configuration' ? null : <KeyButtons id={accessKeyId} rotate={rotate} remove={remove} />,
+    },
+  ]
+}
+
+function KeyButtons({ id, rotate, remove }: Pick<KeyActions, 'rotate' | 'remove'> & { id: string }) {
+  return (
+    <span class="bar">
+      {may('RotateKey') && <IconButton icon="restore" label={`Give ${id} another secret`} onClick={() => rotate(id)} />}
+      {may('DeleteKey') && <IconButton icon="trash" label={`Delete ${id}`} onClick={() => remove(id)} />}
+    </span>
   )
 }
 
@@ -196,18 +202,18 @@ function CreateKey({ identities, user: initial, onDone, onClose }: CreateParts) 
   return (
     <FormDialog title="Create key" action="Create" onClose={onClose} onSubmit={create}>
       <Choice
-        label="Of"
+        label="Owner"
         value={user}
         options={[['', 'the account itself'] as const, ...users.map((each) => [each, each] as const)]}
       />
       <Choice
         label="Only for bucket"
         value={bucket}
-        options={[['', 'all that its owner may use'] as const, ...buckets.map((each) => [each, each] as const)]}
+        options={[['', 'every bucket its owner may use'] as const, ...buckets.map((each) => [each, each] as const)]}
       />
-      {bucket.value !== '' && <TextField label="Only below prefix" value={prefix} />}
-      <Check label="Only reading" value={readOnly} />
-      <TextField label="Ends" type="datetime-local" value={expires} hint="Empty: never." />
+      {bucket.value !== '' && <TextField label="Only below this prefix" value={prefix} />}
+      <Check label="Read only" value={readOnly} />
+      <TextField label="Expires" type="datetime-local" value={expires} hint="Empty: never." />
       <TextField label="Description" value={description} />
     </FormDialog>
   )

@@ -1,4 +1,4 @@
-/** Named policies, which users can have. */
+/** The policies of an account, which users can have. */
 import { useSignal } from '@preact/signals'
 import type { AccountIdentities, Policy } from '../../api/identities.ts'
 import { useLoaded } from '../../model/loaded.ts'
@@ -28,26 +28,7 @@ export function Policies({ identities }: { identities: AccountIdentities }) {
   const editing = useOpened<{ name: string; document: string; builtIn: boolean }>()
   const explaining = useOpened()
   const removing = useOpened<string>()
-  const columns: Column<Policy>[] = [
-    {
-      title: 'Name',
-      show: (policy) => (
-        <button type="button" class="link-button" onClick={() => editing.open(policy)}>
-          <strong>{policy.name}</strong>
-        </button>
-      ),
-    },
-    { title: 'Kind', show: ({ builtIn }) => (builtIn ? <span class="badge">built in</span> : '') },
-    { title: 'Users', show: ({ users }) => users.join(', ') },
-    {
-      title: '',
-      isNumber: true,
-      show: ({ name, builtIn }) =>
-        !builtIn && may('DeletePolicy') ? (
-          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => removing.open(name)} />
-        ) : null,
-    },
-  ]
+  const columns = policyColumns(editing.open, removing.open)
   return (
     <>
       <div class="bar">
@@ -85,6 +66,29 @@ export function Policies({ identities }: { identities: AccountIdentities }) {
   )
 }
 
+function policyColumns(edit: (policy: Policy) => void, remove: (name: string) => void): Column<Policy>[] {
+  return [
+    {
+      title: 'Name',
+      show: (policy) => (
+        <button type="button" class="link-button" onClick={() => edit(policy)}>
+          <strong>{policy.name}</strong>
+        </button>
+      ),
+    },
+    { title: 'Kind', show: ({ builtIn }) => (builtIn ? <span class="badge">built in</span> : '') },
+    { title: 'Users', show: ({ users }) => users.join(', ') },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ name, builtIn }) =>
+        !builtIn && may('DeletePolicy') ? (
+          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => remove(name)} />
+        ) : null,
+    },
+  ]
+}
+
 interface EditParts {
   identities: AccountIdentities
   policy: { name: string; document: string; builtIn: boolean }
@@ -95,8 +99,9 @@ interface EditParts {
 function EditPolicy({ identities, policy, onDone, onClose }: EditParts) {
   const name = useSignal(policy.name)
   const document = useSignal(JSON.stringify(JSON.parse(policy.document), null, 2))
+  const isFixed = policy.builtIn || !may('PutPolicy')
   const save = async () => {
-    if (policy.builtIn) return
+    if (isFixed) return
     await identities.putPolicy(name.value, document.value)
     tell(`Saved ${name.value}.`)
     await onDone()
@@ -104,7 +109,7 @@ function EditPolicy({ identities, policy, onDone, onClose }: EditParts) {
   return (
     <FormDialog
       title={policy.name === '' ? 'Create policy' : policy.name}
-      action={policy.builtIn ? 'Close' : 'Save'}
+      action={isFixed ? 'Close' : 'Save'}
       onClose={onClose}
       onSubmit={save}
     >

@@ -1,4 +1,4 @@
-/** The users of an account: what they may do, and whether they are let in. */
+/** The users of an account: what they may do, and whether they may log in. */
 import { useSignal } from '@preact/signals'
 import type { AccountIdentities, Policy, User } from '../../api/identities.ts'
 import { linkTo } from '../../model/address.ts'
@@ -30,45 +30,7 @@ export function Users({ identities }: { identities: AccountIdentities }) {
   const change = async (work: () => Promise<unknown>, done: string) => {
     if (await attempt(work, done)) await reload()
   }
-  const columns = (policies: readonly Policy[]): Column<User>[] => [
-    { title: 'Name', show: ({ name }) => <strong>{name}</strong> },
-    {
-      title: 'Policies',
-      show: (user) => <UserPolicies user={user} policies={policies} identities={identities} change={change} />,
-    },
-    { title: 'Created', show: ({ created }) => timeText(created) },
-    {
-      title: 'State',
-      show: ({ name, enabled }) => (
-        <Button
-          pressed={enabled}
-          disabled={!may('SetUserEnabled')}
-          onClick={() =>
-            change(
-              () => identities.enableUser(name, !enabled),
-              enabled ? `${name} is shut out.` : `${name} is let in again.`,
-            )
-          }
-        >
-          {enabled ? 'Enabled' : 'Disabled'}
-        </Button>
-      ),
-    },
-    {
-      title: '',
-      isNumber: true,
-      show: ({ name }) => (
-        <span class="bar">
-          <a class="button push" href={linkTo(['access', 'keys'], { account: identities.account, user: name })}>
-            Keys
-          </a>
-          {may('DeleteUser') && (
-            <IconButton icon="trash" label={`Delete ${name}`} onClick={() => removing.open(name)} />
-          )}
-        </span>
-      ),
-    },
-  ]
+  const columns = (policies: readonly Policy[]) => userColumns(identities, { policies, change, remove: removing.open })
   return (
     <>
       <div class="bar">
@@ -101,11 +63,59 @@ export function Users({ identities }: { identities: AccountIdentities }) {
             await reload()
           }}
         >
-          All keys of the user end at once.
+          All keys of the user stop working at once.
         </DeleteDialog>
       )}
     </>
   )
+}
+
+interface ColumnParts {
+  policies: readonly Policy[]
+  change: (work: () => Promise<unknown>, done: string) => Promise<void>
+  remove: (name: string) => void
+}
+
+function userColumns(identities: AccountIdentities, { policies, change, remove }: ColumnParts): Column<User>[] {
+  return [
+    { title: 'Name', show: ({ name }) => <strong>{name}</strong> },
+    {
+      title: 'Policies',
+      show: (user) => <UserPolicies user={user} policies={policies} identities={identities} change={change} />,
+    },
+    { title: 'Created', show: ({ created }) => timeText(created) },
+    {
+      title: 'State',
+      show: ({ name, enabled }) => (
+        <Button
+          pressed={enabled}
+          disabled={!may('SetUserEnabled')}
+          onClick={() =>
+            change(
+              () => identities.enableUser(name, !enabled),
+              enabled ? `${name} is disabled.` : `${name} is enabled.`,
+            )
+          }
+        >
+          {enabled ? 'Enabled' : 'Disabled'}
+        </Button>
+      ),
+    },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ name }) => (
+        <span class="bar">
+          {may('ListKeys') && (
+            <a class="button push" href={linkTo(['access', 'keys'], { account: identities.account, user: name })}>
+              Keys
+            </a>
+          )}
+          {may('DeleteUser') && <IconButton icon="trash" label={`Delete ${name}`} onClick={() => remove(name)} />}
+        </span>
+      ),
+    },
+  ]
 }
 
 interface UserPolicyParts {

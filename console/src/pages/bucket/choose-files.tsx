@@ -1,4 +1,4 @@
-/** The two ways to choose what is uploaded: files, or a folder with all that is in it. */
+/** Two ways to choose what to upload: files, or a folder with everything in it. */
 import { h, type TargetedEvent } from 'preact'
 import { useRef } from 'preact/hooks'
 import { Button } from '../../ui/button.tsx'
@@ -27,7 +27,7 @@ function Chooser({ label, folder, onChosen }: { label: string; folder: boolean; 
         'data-chooses': folder ? 'folder' : 'files',
         onChange: ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
           if (currentTarget.files) onChosen(currentTarget.files)
-          // The same files can be chosen again.
+          // Lets the user choose the same files again.
           currentTarget.value = ''
         },
       })}

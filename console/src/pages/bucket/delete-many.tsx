@@ -1,4 +1,4 @@
-/** Asks before objects are deleted, shows how far that is, and what was refused. */
+/** Asks before objects are deleted, then shows the progress, and what was refused. */
 
 import { useMemo } from 'preact/hooks'
 import { DeleteRun } from '../../model/delete-run.ts'

@@ -1,4 +1,4 @@
-/** Downloads the selection as one archive, into a file where the browser lets a page write one, else through memory. */
+/** Downloads the selection as one archive: into a file where the browser lets a page write one, otherwise through memory. */
 import { useSignal } from '@preact/signals'
 import { downloadZip } from 'client-zip'
 import { useEffect, useMemo } from 'preact/hooks'

@@ -1,4 +1,4 @@
-/** The rows of a listing, with a box to select each. */
+/** The rows of a listing, each with a checkbox. */
 import type { Signal } from '@preact/signals'
 import { type Listing, type Row, rowId } from '../../model/listing.ts'
 import { lastName, sizeText, timeText } from '../../model/text.ts'
@@ -15,7 +15,7 @@ interface ListParts {
 }
 
 export function ObjectList({ listing, selected, onOpen }: ListParts) {
-  // Renders again when a page has come.
+  // Reading it makes the list render again when a page has loaded.
   listing.changed.value
   const { versions } = listing.of
   const toggle = (row: Row) => {
@@ -31,32 +31,12 @@ export function ObjectList({ listing, selected, onOpen }: ListParts) {
     const row = listing.row(index)
     if (row !== undefined) act(row)
   }
-  const header = (
-    <div class={versions ? 'row head with-versions' : 'row head'} role="row">
-      <span role="columnheader">
-        <input type="checkbox" aria-label="Select all that are loaded" checked={isAllSelected} onChange={toggleAll} />
-      </span>
-      <span role="columnheader">Name</span>
-      {versions && (
-        <span role="columnheader" class="wide">
-          Version
-        </span>
-      )}
-      <span role="columnheader" class="number">
-        Size
-      </span>
-      <span role="columnheader" class="number wide">
-        Modified
-      </span>
-      <span role="columnheader" />
-    </div>
-  )
   return (
     <VirtualList
       label="Objects"
       count={listing.loaded}
       rowHeight={rowHeight}
-      header={header}
+      header={<Head versions={versions} isAllSelected={isAllSelected} onToggleAll={toggleAll} />}
       onEnd={() => void listing.more()}
       onOpen={(index) => at(index, onOpen)}
       onToggle={(index) => at(index, toggle)}
@@ -78,6 +58,35 @@ export function ObjectList({ listing, selected, onOpen }: ListParts) {
         )
       }}
     />
+  )
+}
+
+interface HeadParts {
+  versions: boolean
+  isAllSelected: boolean
+  onToggleAll: () => void
+}
+
+function Head({ versions, isAllSelected, onToggleAll }: HeadParts) {
+  return (
+    <div class={versions ? 'row head with-versions' : 'row head'} role="row">
+      <span role="columnheader">
+        <input type="checkbox" aria-label="Select all that are loaded" checked={isAllSelected} onChange={onToggleAll} />
+      </span>
+      <span role="columnheader">Name</span>
+      {versions && (
+        <span role="columnheader" class="wide">
+          Version
+        </span>
+      )}
+      <span role="columnheader" class="number">
+        Size
+      </span>
+      <span role="columnheader" class="number wide">
+        Modified
+      </span>
+      <span role="columnheader" />
+    </div>
   )
 }
 

@@ -1,5 +1,6 @@
-/** What protects a version from removal: a legal hold, and a retention until a date. */
+/** What protects a version from removal: a legal hold, or a retention until a date. */
 import { useSignal } from '@preact/signals'
+import { useContext } from 'preact/hooks'
 import { bucketLock } from '../../api/buckets.ts'
 import {
   type LockMode,
@@ -12,19 +13,21 @@ import {
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt, tell } from '../../model/notices.ts'
 import { useOpened } from '../../model/opened.ts'
+import { ObjectRights } from '../../model/rights.ts'
 import { timeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Check, Choice, TextField } from '../../ui/fields.tsx'
 import { Show } from '../../ui/loading.tsx'
 
-/** `undefined`: the bucket has no lock, and its objects can't have one. */
+/** `undefined`: the bucket has no Object Lock, so its objects can't be locked. */
 const load = async (address: ObjectAddress): Promise<ObjectLock | undefined> =>
   (await bucketLock(address.bucket)) === undefined ? undefined : objectLock(address)
 
 export function ObjectLockPart({ address }: { address: ObjectAddress }) {
   const { state, reload } = useLoaded(() => load(address), [])
   const editing = useOpened()
+  const may = useContext(ObjectRights)
   return (
     <Show of={state} again={reload}>
       {(lock) =>
@@ -35,6 +38,7 @@ export function ObjectLockPart({ address }: { address: ObjectAddress }) {
               <Button
                 icon="lock"
                 pressed={lock.hold}
+                disabled={!may('s3:PutObjectLegalHold')}
                 onClick={async () => {
                   await attempt(
                     () => putLegalHold(address, !lock.hold),
@@ -45,7 +49,7 @@ export function ObjectLockPart({ address }: { address: ObjectAddress }) {
               >
                 Legal hold
               </Button>
-              <Button icon="clock" onClick={() => editing.open(true)}>
+              <Button icon="clock" disabled={!may('s3:PutObjectRetention')} onClick={() => editing.open(true)}>
                 {lock.retention === undefined
                   ? 'Retain…'
                   : `${lock.retention.mode.toLowerCase()} until ${timeText(lock.retention.until)}`}
@@ -81,19 +85,19 @@ function Retain({ address, lock, onDone, onClose }: RetainParts) {
         label="Mode"
         value={mode}
         options={[
-          ['GOVERNANCE', 'Governance: who has the permission can shorten or lift it'],
+          ['GOVERNANCE', 'Governance: users with the permission can shorten or lift it'],
           ['COMPLIANCE', 'Compliance: nobody can shorten or lift it'],
         ]}
       />
       <TextField label="Until" type="datetime-local" value={until} required />
       {lock.retention?.mode === 'GOVERNANCE' && (
-        <Check label="Bypass the retention that stands, to shorten it" value={bypass} />
+        <Check label="Bypass the current retention, to shorten it" value={bypass} />
       )}
     </FormDialog>
   )
 }
 
-/** As the input wants it: local, without a zone. */
+/** In the form of the input: local time, without a zone. */
 function localTime(time: string | undefined): string {
   if (time === undefined) return ''
   const date = new Date(time)

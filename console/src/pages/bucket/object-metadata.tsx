@@ -1,9 +1,11 @@
 /** The type, the metadata and the tags of an object, as text that can be changed. */
 import { useSignal } from '@preact/signals'
+import { useContext } from 'preact/hooks'
 import { copyObject, type Described, type ObjectAddress, objectTags, putObjectTags } from '../../api/objects.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { tell } from '../../model/notices.ts'
 import { useOpened } from '../../model/opened.ts'
+import { ObjectRights } from '../../model/rights.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
@@ -18,12 +20,15 @@ interface MetadataParts {
 
 export function ObjectMetadata({ address, described, onChange }: MetadataParts) {
   const editing = useOpened()
+  const may = useContext(ObjectRights)
   const { metadata } = described
   return (
     <>
       <div class="bar">
         <h3>Metadata</h3>
-        {address.versionId === undefined && <Button onClick={() => editing.open(true)}>Change</Button>}
+        {address.versionId === undefined && may('s3:PutObject') && (
+          <Button onClick={() => editing.open(true)}>Change</Button>
+        )}
       </div>
       <ShownPairs pairs={metadata} none="No metadata." />
       {editing.for && (
@@ -55,6 +60,7 @@ function EditMetadata({ address, described, onChange, onClose }: MetadataParts &
 export function ObjectTags({ address }: { address: ObjectAddress }) {
   const { state, reload } = useLoaded(() => objectTags(address), [])
   const editing = useOpened()
+  const may = useContext(ObjectRights)
   const pairs = useSignal<PairList>([])
   const save = async () => {
     await putObjectTags(address, recordOf(pairs.value))
@@ -68,14 +74,16 @@ export function ObjectTags({ address }: { address: ObjectAddress }) {
           <>
             <div class="bar">
               <h3>Tags</h3>
-              <Button
-                onClick={() => {
-                  pairs.value = pairsOf(tags)
-                  editing.open(true)
-                }}
-              >
-                Change tags
-              </Button>
+              {may('s3:PutObjectTagging') && (
+                <Button
+                  onClick={() => {
+                    pairs.value = pairsOf(tags)
+                    editing.open(true)
+                  }}
+                >
+                  Change tags
+                </Button>
+              )}
             </div>
             <ShownPairs pairs={tags} none="No tags." />
           </>

@@ -1,14 +1,16 @@
-/** Every version of one key: open, restore or remove any of them. */
+/** All versions of one key. Each can be opened, restored or removed. */
+import { useContext } from 'preact/hooks'
 import { copyObject, deleteVersion, type ListedVersion, listVersions, type ObjectAddress } from '../../api/objects.ts'
-import { goTo, place } from '../../model/address.ts'
+import { goTo, route } from '../../model/address.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt } from '../../model/notices.ts'
+import { type MayDo, ObjectRights } from '../../model/rights.ts'
 import { sizeText, timeText } from '../../model/text.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
-/** The keys that begin with this one come after it. */
+/** In the listing, keys that begin with this one come after it. */
 async function versionsOf({ bucket, key }: ObjectAddress): Promise<ListedVersion[]> {
   const { entries } = await listVersions({ bucket, prefix: key })
   return entries.filter((entry) => entry.key === key)
@@ -22,10 +24,28 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
       await reload()
     }
   }
+  const columns = versionColumns(address, useContext(ObjectRights), change)
+  return (
+    <>
+      <h3>Versions</h3>
+      <Show of={state} again={reload}>
+        {(versions) => (
+          <Table caption="Versions" columns={columns} rows={versions} idOf={({ versionId }) => versionId} />
+        )}
+      </Show>
+    </>
+  )
+}
+
+function versionColumns(
+  address: ObjectAddress,
+  may: MayDo,
+  change: (work: () => Promise<unknown>, done: string) => Promise<void>,
+): Column<ListedVersion>[] {
   const { bucket, key } = address
   const open = (versionId: string) =>
-    goTo(['bucket', bucket, 'objects'], { ...Object.fromEntries(place.value.query), object: key, version: versionId })
-  const columns: Column<ListedVersion>[] = [
+    goTo(['bucket', bucket, 'objects'], { ...Object.fromEntries(route.value.query), object: key, version: versionId })
+  return [
     {
       title: 'Version',
       show: ({ versionId, isLatest, isDeleteMarker }) => (
@@ -49,14 +69,14 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
       isNumber: true,
       show: ({ versionId, isLatest, isDeleteMarker }) => (
         <span class="bar">
-          {isDeleteMarker && isLatest && (
+          {isDeleteMarker && isLatest && may('s3:DeleteObjectVersion') && (
             <IconButton
               icon="restore"
               label="Restore the object"
               onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The object is back.')}
             />
           )}
-          {!isDeleteMarker && !isLatest && (
+          {!isDeleteMarker && !isLatest && may('s3:PutObject') && (
             <IconButton
               icon="restore"
               label={`Restore version ${versionId}`}
@@ -65,23 +85,15 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
               }
             />
           )}
-          <IconButton
-            icon="trash"
-            label={`Delete version ${versionId}`}
-            onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The version is gone for good.')}
-          />
+          {may('s3:DeleteObjectVersion') && (
+            <IconButton
+              icon="trash"
+              label={`Delete version ${versionId}`}
+              onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The version is gone for good.')}
+            />
+          )}
         </span>
       ),
     },
   ]
-  return (
-    <>
-      <h3>Versions</h3>
-      <Show of={state} again={reload}>
-        {(versions) => (
-          <Table caption="Versions" columns={columns} rows={versions} idOf={({ versionId }) => versionId} />
-        )}
-      </Show>
-    </>
-  )
 }

@@ -1,4 +1,6 @@
-/** What is known of one object, and what can be done with it, beside the list. */
+/** The details of one object, and what can be done with it, beside the list. */
+
+import { useContext } from 'preact/hooks'
 import {
   copyObject,
   type Described,
@@ -11,6 +13,7 @@ import { isOutOfReach } from '../../api/s3-request.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt } from '../../model/notices.ts'
 import { useOpened } from '../../model/opened.ts'
+import { ObjectRights, useRights } from '../../model/rights.ts'
 import { sizeText, timeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -24,11 +27,22 @@ import { Share } from './share.tsx'
 interface WindowParts {
   address: ObjectAddress
   onClose: () => void
-  /** The listing is no longer right. */
+  /** Called when the listing is out of date. */
   onChange: () => void
 }
 
+const actions = [
+  's3:GetObject',
+  's3:PutObject',
+  's3:DeleteObject',
+  's3:DeleteObjectVersion',
+  's3:PutObjectTagging',
+  's3:PutObjectLegalHold',
+  's3:PutObjectRetention',
+]
+
 export function ObjectWindow({ address, onClose, onChange }: WindowParts) {
+  const may = useRights(`${address.bucket}/${address.key}`, actions)
   if (isOutOfReach(address.key)) {
     return (
       <Dialog side title={address.key} onClose={onClose}>
@@ -41,8 +55,10 @@ export function ObjectWindow({ address, onClose, onChange }: WindowParts) {
   }
   return (
     <Dialog side title={address.key} onClose={onClose}>
-      <Current address={address} onClose={onClose} onChange={onChange} />
-      <ObjectVersions address={address} onChange={onChange} />
+      <ObjectRights.Provider value={may}>
+        <Current address={address} onClose={onClose} onChange={onChange} />
+        <ObjectVersions address={address} onChange={onChange} />
+      </ObjectRights.Provider>
     </Dialog>
   )
 }
@@ -65,6 +81,7 @@ interface DetailParts extends WindowParts {
 
 function Details({ address, described, onClose, onChange, reload }: DetailParts) {
   const sharing = useOpened()
+  const may = useContext(ObjectRights)
   const isOlder = address.versionId !== undefined
   const download = async () => {
     location.href = await shareUrl(address, downloadSeconds, true)
@@ -83,20 +100,26 @@ function Details({ address, described, onClose, onChange, reload }: DetailParts)
   return (
     <>
       <div class="bar">
-        <Button icon="download" onClick={download}>
-          Download
-        </Button>
-        <Button icon="share" onClick={() => sharing.open(true)}>
-          Share
-        </Button>
-        {isOlder && (
+        {may('s3:GetObject') && (
+          <>
+            <Button icon="download" onClick={download}>
+              Download
+            </Button>
+            <Button icon="share" onClick={() => sharing.open(true)}>
+              Share
+            </Button>
+          </>
+        )}
+        {isOlder && may('s3:PutObject') && (
           <Button icon="restore" onClick={restore}>
             Restore
           </Button>
         )}
-        <Button icon="trash" kind="danger" onClick={remove}>
-          {isOlder ? 'Delete this version' : 'Delete'}
-        </Button>
+        {may(isOlder ? 's3:DeleteObjectVersion' : 's3:DeleteObject') && (
+          <Button icon="trash" kind="danger" onClick={remove}>
+            {isOlder ? 'Delete this version' : 'Delete'}
+          </Button>
+        )}
       </div>
       {sharing.for && <Share address={address} onClose={sharing.close} />}
       <h3>Facts</h3>
@@ -116,10 +139,10 @@ function Details({ address, described, onClose, onChange, reload }: DetailParts)
   )
 }
 
-/** The browser begins at once. */
+/** Short, because the browser starts the download at once. */
 const downloadSeconds = 600
 
-/** Headers that say something of an object, beside those with a line of their own. */
+/** Headers that say something about an object and have no line of their own. */
 const shownHeaders: readonly (readonly [string, string])[] = [
   ['content-encoding', 'Encoding'],
   ['content-language', 'Language'],

@@ -1,10 +1,11 @@
-/** The objects of a bucket: folders, search by prefix, versions, upload, and what can be done with many of them at once. */
+/** The objects of a bucket: folders, search by prefix, versions, upload, and actions on many objects at once. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { goTo, linkTo, place } from '../../model/address.ts'
+import { goTo, linkTo, route } from '../../model/address.ts'
 import { filesOfDrop, filesOfInput } from '../../model/chosen-files.ts'
 import type { Listing, Row } from '../../model/listing.ts'
 import { useOpened } from '../../model/opened.ts'
+import { type MayDo, useRights } from '../../model/rights.ts'
 import { countText, failureText } from '../../model/text.ts'
 import { arrived, uploadInto } from '../../model/uploads.ts'
 import { useListing } from '../../model/use-listing.ts'
@@ -17,16 +18,19 @@ import { DownloadMany } from './download-many.tsx'
 import { ObjectList } from './object-list.tsx'
 import { ObjectWindow } from './object-window.tsx'
 
+/** Of those in the folder. A policy that names single keys shows its buttons in their windows. */
+const listActions = ['s3:GetObject', 's3:PutObject', 's3:DeleteObject', 's3:DeleteObjectVersion']
+
 export function Objects({ bucket }: { bucket: string }) {
-  const { query } = place.value
+  const { query } = route.value
   const folder = query.get('folder') ?? ''
   const search = query.get('search') ?? ''
   const versions = query.get('versions') === '1'
   const opened = query.get('object')
   const openedVersion = query.get('version') ?? undefined
   const selected = useSignal<ReadonlyMap<string, Row>>(new Map())
-  const window = useOpened<'delete' | 'download'>()
-  const dropping = useSignal(false)
+  const may = useRights(`${bucket}/${folder}*`, listActions)
+  const drop = useDrop(bucket, folder, may('s3:PutObject'))
   const { listing, reload } = useListing({ bucket, prefix: folder + search, versions, flat: false })
   useEffect(() => {
     selected.value = new Map()
@@ -35,45 +39,22 @@ export function Objects({ bucket }: { bucket: string }) {
   const go = (change: Readonly<Record<string, string | undefined>>) =>
     goTo(['bucket', bucket, 'objects'], { folder, search, versions: versions ? '1' : undefined, ...change })
   return (
-    // Files are dropped anywhere on the list; the buttons do the same from the keyboard.
-    <section
-      class={dropping.value ? 'page full drop-target' : 'page full'}
-      aria-label="Objects"
-      onDragOver={(event) => {
-        event.preventDefault()
-        dropping.value = true
-      }}
-      onDragLeave={() => {
-        dropping.value = false
-      }}
-      onDrop={(event) => {
-        event.preventDefault()
-        dropping.value = false
-        if (event.dataTransfer) void filesOfDrop(event.dataTransfer).then((files) => uploadInto(bucket, folder, files))
-      }}
-    >
+    // Files can be dropped anywhere on the list. For the keyboard, there are buttons.
+    <section class={drop.isOver ? 'page full drop-target' : 'page full'} aria-label="Objects" {...drop.handlers}>
       <div class="bar">
         <Crumbs bucket={bucket} folder={folder} versions={versions} />
         <SearchField key={folder} label="Find by prefix" value={search} onSearch={(text) => go({ search: text })} />
       </div>
-      <div class="bar">
-        <ChooseFiles onChosen={(list) => uploadInto(bucket, folder, filesOfInput(list))} />
-        <Button icon="download" disabled={selected.value.size === 0} onClick={() => window.open('download')}>
-          Download
-        </Button>
-        <Button icon="trash" kind="danger" disabled={selected.value.size === 0} onClick={() => window.open('delete')}>
-          Delete
-        </Button>
-        <span class="quiet" role="status">
-          {selected.value.size > 0 ? `${countText(selected.value.size)} selected` : countOf(listing)}
-        </span>
-        <span class="push">
-          <Toggle label="Show versions" on={versions} onChange={(on) => go({ versions: on ? '1' : undefined })} />
-        </span>
-        <Button icon="restore" onClick={reload}>
-          Refresh
-        </Button>
-      </div>
+      <Actions
+        bucket={bucket}
+        folder={folder}
+        versions={versions}
+        listing={listing}
+        selected={selected}
+        may={may}
+        onVersions={(on) => go({ versions: on ? '1' : undefined })}
+        onReload={reload}
+      />
       <Listed
         listing={listing}
         selected={selected}
@@ -91,23 +72,103 @@ export function Objects({ bucket }: { bucket: string }) {
           onChange={reload}
         />
       )}
-      {window.for === 'delete' && (
-        <DeleteMany
+    </section>
+  )
+}
+
+interface ActionParts {
+  bucket: string
+  folder: string
+  versions: boolean
+  listing: Listing
+  selected: Signal<ReadonlyMap<string, Row>>
+  may: MayDo
+  onVersions: (on: boolean) => void
+  onReload: () => Promise<void>
+}
+
+function Actions({ bucket, folder, versions, listing, selected, may, onVersions, onReload }: ActionParts) {
+  const window = useOpened<'delete' | 'download'>()
+  return (
+    <>
+      <div class="bar">
+        {may('s3:PutObject') && <ChooseFiles onChosen={(list) => uploadInto(bucket, folder, filesOfInput(list))} />}
+        {may('s3:GetObject') && (
+          <Button icon="download" disabled={selected.value.size === 0} onClick={() => window.open('download')}>
+            Download
+          </Button>
+        )}
+        {may(versions ? 's3:DeleteObjectVersion' : 's3:DeleteObject') && (
+          <Button icon="trash" kind="danger" disabled={selected.value.size === 0} onClick={() => window.open('delete')}>
+            Delete
+          </Button>
+        )}
+        <span class="quiet" role="status">
+          {selected.value.size > 0 ? `${countText(selected.value.size)} selected` : countOf(listing)}
+        </span>
+        <span class="push">
+          <Toggle label="Show versions" on={versions} onChange={onVersions} />
+        </span>
+        <Button icon="restore" onClick={onReload}>
+          Refresh
+        </Button>
+      </div>
+      {window.for !== undefined && (
+        <ManyWindow
+          what={window.for}
           bucket={bucket}
-          rows={[...selected.value.values()]}
+          folder={folder}
           versions={versions}
-          onClose={() => {
-            window.close()
+          rows={[...selected.value.values()]}
+          onClose={window.close}
+          onDeleted={() => {
             selected.value = new Map()
-            void reload()
+            void onReload()
           }}
         />
       )}
-      {window.for === 'download' && (
-        <DownloadMany bucket={bucket} folder={folder} rows={[...selected.value.values()]} onClose={window.close} />
-      )}
-    </section>
+    </>
   )
+}
+
+interface ManyParts {
+  what: 'delete' | 'download'
+  bucket: string
+  folder: string
+  versions: boolean
+  rows: Row[]
+  onClose: () => void
+  onDeleted: () => void
+}
+
+function ManyWindow({ what, bucket, folder, versions, rows, onClose, onDeleted }: ManyParts) {
+  if (what === 'download') return <DownloadMany bucket={bucket} folder={folder} rows={rows} onClose={onClose} />
+  const close = () => {
+    onClose()
+    onDeleted()
+  }
+  return <DeleteMany bucket={bucket} rows={rows} versions={versions} onClose={close} />
+}
+
+/** Uploads the files that are dropped on an element with these handlers. */
+function useDrop(bucket: string, folder: string, mayUpload: boolean) {
+  const isOver = useSignal(false)
+  const handlers = {
+    onDragOver: (event: DragEvent) => {
+      event.preventDefault()
+      isOver.value = mayUpload
+    },
+    onDragLeave: () => {
+      isOver.value = false
+    },
+    onDrop: (event: DragEvent) => {
+      event.preventDefault()
+      isOver.value = false
+      if (mayUpload && event.dataTransfer)
+        void filesOfDrop(event.dataTransfer).then((files) => uploadInto(bucket, folder, files))
+    },
+  }
+  return { isOver: isOver.value, handlers }
 }
 
 function countOf(listing: Listing): string {
@@ -138,7 +199,7 @@ function Listed({
   if (listing.loaded === 0) {
     if (!listing.isWhole) return <Loading />
     return (
-      <Empty title={listing.of.prefix === '' ? 'No object yet' : 'Nothing begins like this'}>
+      <Empty title={listing.of.prefix === '' ? 'No object yet' : 'No object with this prefix'}>
         <p>Drop files here, or upload them.</p>
       </Empty>
     )
@@ -146,9 +207,9 @@ function Listed({
   return <ObjectList listing={listing} selected={selected} onOpen={onOpen} />
 }
 
-/** While uploads arrive, the list is loaded again at most once in this time. */
+/** While uploads arrive, the list loads again at most once in this time. */
 const arrivalPauseMs = 1500
-/** A reader who has come further would lose the place. */
+/** A reader who has scrolled further would lose the position. */
 const reloadedRowsMax = 1000
 
 function useReloadOnArrival(bucket: string, listing: Listing, reload: () => Promise<void>): void {

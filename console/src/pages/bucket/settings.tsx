@@ -1,5 +1,7 @@
-/** The settings of a bucket, one panel each. Each is loaded and saved on its own, so that one that is refused hides no other. */
+/** The settings of a bucket, one panel each. Each panel loads and saves on its own, so that a refused one does not hide the others. */
 
+import type { FunctionComponent } from 'preact'
+import { MayChange, useRights } from '../../model/rights.ts'
 import { Cors } from './settings/cors.tsx'
 import { Encryption } from './settings/encryption.tsx'
 import { Lock } from './settings/lock.tsx'
@@ -10,17 +12,27 @@ import { Tags } from './settings/tags.tsx'
 import { Versioning } from './settings/versioning.tsx'
 import { Website } from './settings/website.tsx'
 
+const panels: readonly (readonly [FunctionComponent<{ bucket: string }>, action: string])[] = [
+  [Versioning, 's3:PutBucketVersioning'],
+  [Lock, 's3:PutBucketObjectLockConfiguration'],
+  [Encryption, 's3:PutEncryptionConfiguration'],
+  [PublicAccess, 's3:PutBucketPublicAccessBlock'],
+  [BucketPolicy, 's3:PutBucketPolicy'],
+  [Cors, 's3:PutBucketCORS'],
+  [Website, 's3:PutBucketWebsite'],
+  [Tags, 's3:PutBucketTagging'],
+]
+const actions = panels.map(([, action]) => action)
+
 export function Settings({ bucket }: { bucket: string }) {
+  const may = useRights(bucket, actions)
   return (
     <div class="panels">
-      <Versioning bucket={bucket} />
-      <Lock bucket={bucket} />
-      <Encryption bucket={bucket} />
-      <PublicAccess bucket={bucket} />
-      <BucketPolicy bucket={bucket} />
-      <Cors bucket={bucket} />
-      <Website bucket={bucket} />
-      <Tags bucket={bucket} />
+      {panels.map(([Panel, action]) => (
+        <MayChange.Provider key={action} value={may(action)}>
+          <Panel bucket={bucket} />
+        </MayChange.Provider>
+      ))}
       <Placement bucket={bucket} />
     </div>
   )

@@ -1,4 +1,4 @@
-/** Makes an address that anybody can read an object by, for a time. */
+/** Makes a URL by which anybody can read an object for some time. */
 import { useSignal } from '@preact/signals'
 import type { ObjectAddress } from '../../api/objects.ts'
 import { attempt, tell } from '../../model/notices.ts'
@@ -28,9 +28,9 @@ export function Share({ address, onClose }: { address: ObjectAddress; onClose: (
   }
   return (
     <Dialog title="Share" onClose={onClose}>
-      <p>Who has the link can read this object without a key.</p>
+      <p>Anybody with the link can read this object, without a key.</p>
       <Choice label="For" value={seconds} options={durations} />
-      <p class="hint">The link stops working earlier when your key is disabled, rotated or loses the permission.</p>
+      <p class="hint">The link stops working earlier if your key is disabled or rotated, or loses the permission.</p>
       {url.value !== '' && <TextField label="Link" value={url} readOnly />}
       <footer>
         {url.value !== '' && (

@@ -1,4 +1,4 @@
-/** Every option with the value that counts, and the level of the log. */
+/** Every option with its effective value, and the log level. */
 import { logLevel, logLevels, type SettingState, setLogLevel, settingStates } from '../../api/machine.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt } from '../../model/notices.ts'
@@ -37,10 +37,7 @@ function Level() {
               const chosen = logLevels.find((each) => each === currentTarget.value)
               if (
                 chosen !== undefined &&
-                (await attempt(
-                  () => setLogLevel(chosen),
-                  'The log level is changed until the server is started again.',
-                ))
+                (await attempt(() => setLogLevel(chosen), 'The log level holds until the server restarts.'))
               )
                 await reload()
             }}

@@ -1,11 +1,11 @@
-/** A picture of each location: its stores by failure domain, how full they are, how many can fail, and what to do about a lost one. */
+/** A picture of each location: its stores by failure domain, how its shards lie over them, how full they are, how many can fail, and what to do about a lost one. */
 import { useSignal } from '@preact/signals'
 import { type LocationState, locationStates, replaceStore, type StoreState } from '../../api/machine.ts'
 import { tell } from '../../model/notices.ts'
 import { useOpened } from '../../model/opened.ts'
 import { may } from '../../model/permissions.ts'
 import { useSampled } from '../../model/sampled.ts'
-import { countText, failureText, sizeText } from '../../model/text.ts'
+import { countText, failureText, sizeText, timeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Check } from '../../ui/fields.tsx'
@@ -61,6 +61,7 @@ function Location({ location, onReplace }: { location: LocationState; onReplace:
     failuresSurvived: { now, whole },
   } = location
   const domains = new Set(stores.map(({ domain }) => domain))
+  const shardsMax = Math.max(...stores.map(({ shards }) => shards?.count ?? 0))
   return (
     <section class="panel" aria-label={`Location ${name}`}>
       <header>
@@ -82,7 +83,7 @@ function Location({ location, onReplace }: { location: LocationState; onReplace:
             {stores
               .filter((store) => store.domain === domain)
               .map((store) => (
-                <Store key={store.name} store={store} onReplace={onReplace} />
+                <Store key={store.name} store={store} shardsMax={shardsMax} onReplace={onReplace} />
               ))}
           </fieldset>
         ))}
@@ -101,8 +102,15 @@ const storeKinds: Record<StoreState['state'], string> = {
   out: 'danger',
 }
 
-function Store({ store, onReplace }: { store: StoreState; onReplace: (store: StoreState) => void }) {
-  const { name, state, reason, usedBytes, freeBytes } = store
+interface StoreParts {
+  store: StoreState
+  /** What the fullest store of the location holds. */
+  shardsMax: number
+  onReplace: (store: StoreState) => void
+}
+
+function Store({ store, shardsMax, onReplace }: StoreParts) {
+  const { name, state, reason, usedBytes, freeBytes, shards } = store
   const all = usedBytes !== undefined && freeBytes !== undefined ? usedBytes + freeBytes : undefined
   return (
     <div class="store">
@@ -113,6 +121,14 @@ function Store({ store, onReplace }: { store: StoreState; onReplace: (store: Sto
       <span class="quiet">
         {all === undefined ? '' : `${sizeText(usedBytes ?? 0)} of ${sizeText(all)}`} {reason}
       </span>
+      {shards !== undefined && (
+        <>
+          <progress max={Math.max(1, shardsMax)} value={shards.count} aria-label={`Shards in ${name}`} />
+          <span class="quiet" title={`Counted ${timeText(shards.measured)}`}>
+            {countText(shards.count)} {shards.count === 1 ? 'shard' : 'shards'}, {sizeText(shards.bytes)}
+          </span>
+        </>
+      )}
       {state === 'out' && may('ReplaceStore') && <Button onClick={() => onReplace(store)}>Replace…</Button>}
     </div>
   )

@@ -46,7 +46,7 @@ export function Members() {
         )}
       </Show>
       {failure !== undefined && <Failure>{failureText(failure)}</Failure>}
-      {value?.length === 0 && <p>This server has its metadata to itself.</p>}
+      {value?.length === 0 && <p>No other server shares the metadata of this one.</p>}
       {value !== undefined && value.length > 0 && (
         <Table caption="Members" columns={columns} rows={value} idOf={({ id }) => id} />
       )}

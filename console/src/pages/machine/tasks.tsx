@@ -1,4 +1,4 @@
-/** Tasks, as they go on. */
+/** The list of tasks and their progress. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { watchAdmin } from '../../api/admin.ts'

@@ -35,7 +35,7 @@ function Form({ bucket, rules, reload }: { bucket: string; rules: readonly CorsR
   }
   return (
     <SettingForm onSubmit={save}>
-      {edited.value.length === 0 && <p>No rule: browsers let no page of another origin use this bucket.</p>}
+      {edited.value.length === 0 && <p>No rules. Browsers let no page of another origin use this bucket.</p>}
       {edited.value.map((rule, i) => (
         <Rule
           key={`${i}-${edited.value.length}`}
@@ -85,7 +85,7 @@ function Rule({
         />
       ))}
       <Words
-        label="Seconds that browsers remember it"
+        label="Seconds for which browsers remember the answer"
         words={rule.maxAgeSeconds === undefined ? [] : [String(rule.maxAgeSeconds)]}
         onChange={(text) => onChange({ ...rule, maxAgeSeconds: text.trim() === '' ? undefined : Number(text) })}
       />

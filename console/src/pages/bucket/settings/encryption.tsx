@@ -1,4 +1,4 @@
-/** How new objects of a bucket are encrypted when they don't say so themselves. */
+/** How a bucket encrypts new objects that do not say so themselves. */
 import { useSignal } from '@preact/signals'
 import { bucketEncryption, putBucketEncryption, removeConfiguration } from '../../../api/buckets.ts'
 import { Choice, TextField } from '../../../ui/fields.tsx'

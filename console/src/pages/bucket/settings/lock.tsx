@@ -10,7 +10,7 @@ export function Lock({ bucket }: { bucket: string }) {
       {(lock, reload) =>
         lock === undefined ? (
           <>
-            <p>Off. Versions can be removed by who has the permission.</p>
+            <p>Off. Anybody with the permission can remove versions.</p>
             <SettingForm
               action="Turn on for good"
               onSubmit={async () => {
@@ -18,7 +18,7 @@ export function Lock({ bucket }: { bucket: string }) {
                 await reload()
               }}
             >
-              <p class="hint">The bucket needs versions. A lock can't be turned off again.</p>
+              <p class="hint">The bucket must keep versions. Object lock can't be turned off again.</p>
             </SettingForm>
           </>
         ) : (

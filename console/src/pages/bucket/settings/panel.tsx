@@ -1,8 +1,10 @@
-/** A setting with its title: what it is now, and a form that changes it. */
+/** A panel for one setting: its current value, and a form that changes it. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useContext } from 'preact/hooks'
 import { useLoaded } from '../../../model/loaded.ts'
 import { tell } from '../../../model/notices.ts'
+import { MayChange } from '../../../model/rights.ts'
 import { failureText } from '../../../model/text.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Failure, Show } from '../../../ui/loading.tsx'
@@ -10,7 +12,7 @@ import { Failure, Show } from '../../../ui/loading.tsx'
 interface SettingParts<T> {
   title: string
   load: () => Promise<T>
-  /** Gets what was loaded and a function that loads it again after a change. */
+  /** Gets the loaded value, and a function that loads it again after a change. */
   children: (value: T, reload: () => Promise<void>) => ComponentChildren
 }
 
@@ -31,14 +33,15 @@ export function Setting<T>({ title, load, children }: SettingParts<T>) {
 interface FormParts {
   action?: string
   onSubmit: () => Promise<unknown>
-  /** Takes the setting away. */
+  /** Removes the setting. */
   onRemove?: (() => Promise<unknown>) | undefined
   children: ComponentChildren
 }
 
-/** A form in a panel. It says what was refused where it was asked. */
+/** A form in a panel. It shows the reason for a refusal next to its button. */
 export function SettingForm({ action = 'Save', onSubmit, onRemove, children }: FormParts) {
   const failure = useSignal('')
+  const mayChange = useContext(MayChange)
   const run = async (work: () => Promise<unknown>, done: string) => {
     failure.value = ''
     try {
@@ -55,18 +58,22 @@ export function SettingForm({ action = 'Save', onSubmit, onRemove, children }: F
         void run(onSubmit, 'Saved.')
       }}
     >
-      {children}
+      <fieldset class="bare" disabled={!mayChange}>
+        {children}
+      </fieldset>
       {failure.value !== '' && <Failure>{failure}</Failure>}
-      <div class="bar">
-        <Button type="submit" kind="primary">
-          {action}
-        </Button>
-        {onRemove && (
-          <Button kind="danger" onClick={() => run(onRemove, 'Removed.')}>
-            Remove
+      {mayChange && (
+        <div class="bar">
+          <Button type="submit" kind="primary">
+            {action}
           </Button>
-        )}
-      </div>
+          {onRemove && (
+            <Button kind="danger" onClick={() => run(onRemove, 'Removed.')}>
+              Remove
+            </Button>
+          )}
+        </div>
+      )}
     </form>
   )
 }

@@ -1,4 +1,4 @@
-/** Over which stores the data of a bucket lies, and its move to another location. */
+/** In which stores a bucket's data lies, and how to move it to another location. */
 import { useSignal } from '@preact/signals'
 import { bucketLocation } from '../../../api/buckets.ts'
 import { startTask } from '../../../api/machine.ts'

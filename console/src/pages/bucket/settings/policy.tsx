@@ -53,9 +53,13 @@ function Form({ bucket, policy, reload }: { bucket: string; policy: string; relo
           >
             Let everybody read
           </Button>
-          {may('ExplainAccess') && <Button onClick={() => explaining.open(true)}>Explain…</Button>}
         </p>
       </SettingForm>
+      {may('ExplainAccess') && (
+        <p>
+          <Button onClick={() => explaining.open(true)}>Explain…</Button>
+        </p>
+      )}
       {explaining.for && <Explain resource={`${bucket}/*`} onClose={explaining.close} />}
     </>
   )

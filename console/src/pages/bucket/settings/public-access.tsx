@@ -1,4 +1,4 @@
-/** What holds the public off, whatever policies and access control lists say. */
+/** Blocks public access, whatever policies and access control lists say. */
 import { useSignal } from '@preact/signals'
 import { bucketPublicAccessBlock, type PublicAccessBlock, putPublicAccessBlock } from '../../../api/buckets.ts'
 import { Check } from '../../../ui/fields.tsx'

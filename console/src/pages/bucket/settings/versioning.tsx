@@ -1,29 +1,34 @@
 /** Whether a bucket keeps older versions. */
+import { useContext } from 'preact/hooks'
 import { bucketVersioning, putVersioning, type Versioning as State } from '../../../api/buckets.ts'
 import { attempt } from '../../../model/notices.ts'
+import { MayChange } from '../../../model/rights.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Setting } from './panel.tsx'
 
 const states: Record<State, string> = {
-  Off: 'Off: a new object replaces the one of its name.',
+  Off: 'Off: a new object replaces the one with the same key.',
   Enabled: 'On: older versions stay, and what is deleted can be restored.',
   Suspended: 'Suspended: older versions stay, and new objects replace one another.',
 }
 
 export function Versioning({ bucket }: { bucket: string }) {
+  const mayChange = useContext(MayChange)
   return (
     <Setting title="Versions" load={() => bucketVersioning(bucket)}>
       {(state, reload) => (
         <>
           <p>{states[state]}</p>
-          <Button
-            onClick={async () => {
-              const next = state === 'Enabled' ? 'Suspended' : 'Enabled'
-              if (await attempt(() => putVersioning(bucket, next))) await reload()
-            }}
-          >
-            {state === 'Enabled' ? 'Suspend' : 'Turn on'}
-          </Button>
+          {mayChange && (
+            <Button
+              onClick={async () => {
+                const next = state === 'Enabled' ? 'Suspended' : 'Enabled'
+                if (await attempt(() => putVersioning(bucket, next))) await reload()
+              }}
+            >
+              {state === 'Enabled' ? 'Suspend' : 'Turn on'}
+            </Button>
+          )}
         </>
       )}
     </Setting>

@@ -28,7 +28,7 @@ function Form({ bucket, site, reload }: { bucket: string; site: Site | undefined
       <p>
         {site === undefined
           ? 'Off.'
-          : 'On, under the website domain that the server is configured with. Redirects that were set otherwise are replaced by saving.'}
+          : 'On, under the website domain of the server. Saving replaces redirects that were set elsewhere.'}
       </p>
       <TextField label="Index document" value={index} required />
       <TextField label="Error document" value={error} />

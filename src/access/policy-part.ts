@@ -1,9 +1,9 @@
-/** A place in a policy, which errors name. */
+/** The part of a policy that an error names. */
 import { S3Error } from '../errors.ts'
 import type { Json } from './policy-json.ts'
 
 /** A statement and its element. Without both, the document itself. */
-export interface PolicyPlace {
+export interface PolicyPart {
   /** The Sid, or `#2`. */
   readonly statement?: string | undefined
   readonly element?: string | undefined
@@ -13,10 +13,10 @@ export interface PolicyPlace {
 const shownCharsMax = 128
 
 /** Makes a MalformedPolicy. `what` is S3's own text where S3 has one. */
-export function malformed(what: string, place: PolicyPlace = {}, value?: string): S3Error {
+export function malformed(what: string, part: PolicyPart = {}, value?: string): S3Error {
   const where = [
-    ...(place.statement === undefined ? [] : [`statement ${statementText(place.statement)}`]),
-    ...(place.element === undefined ? [] : [place.element]),
+    ...(part.statement === undefined ? [] : [`statement ${statementText(part.statement)}`]),
+    ...(part.element === undefined ? [] : [part.element]),
   ].join(', ')
   const shown = value === undefined ? '' : `${where === '' ? '' : ' '}"${shorten(value)}"`
   return new S3Error('MalformedPolicy', { message: where + shown === '' ? what : `${what}: ${where}${shown}` })
@@ -32,11 +32,11 @@ function shorten(text: string): string {
 }
 
 /** Accepts one string, or a list of at least one. */
-export function stringsOf(value: Json | undefined, place: PolicyPlace): readonly string[] {
+export function stringsOf(value: Json | undefined, part: PolicyPart): readonly string[] {
   const list = Array.isArray(value) ? value : [value]
-  if (list.length === 0) throw malformed('The element has no value', place)
+  if (list.length === 0) throw malformed('The element has no value', part)
   return list.map((item) => {
-    if (typeof item !== 'string') throw malformed('The element must be a string, or a list of strings', place)
+    if (typeof item !== 'string') throw malformed('The element must be a string, or a list of strings', part)
     return item
   })
 }

@@ -1,0 +1,122 @@
+/** Every setting of a bucket, changed in a browser and read by another client of S3; and a bucket that moves to another location. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  GetBucketCorsCommand,
+  GetBucketEncryptionCommand,
+  GetBucketTaggingCommand,
+  GetBucketVersioningCommand,
+  GetBucketWebsiteCommand,
+  GetObjectCommand,
+  GetObjectLockConfigurationCommand,
+  GetPublicAccessBlockCommand,
+} from '@aws-sdk/client-s3'
+import type { Locator } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { describeInstalled } from '../support/installed.ts'
+import { type ConsoleVisit, visitConsole } from './console-visit.ts'
+
+async function startOnTwoLocations(visit: ConsoleVisit): Promise<void> {
+  const config = join(visit.folder, 'holdfast.toml')
+  const store = '[stores.disk1]\ntype = "directory"\npath = "disk1"\n'
+  await writeFile(
+    config,
+    `data = "data"\n${store}[locations.other]\nscheme = "replica"\ncopies = 1\nstores = ["disk1"]\n`,
+  )
+  await visit.startServer(['--config', config])
+}
+
+describeInstalled('a setting of a bucket', [['chromium', '--version']], () => {
+  const visit = visitConsole(startOnTwoLocations)
+  const { put, complaints } = visit
+
+  async function panelOf(bucket: string, title: string): Promise<Locator> {
+    await visit.openBucket(bucket, 'settings')
+    return visit.page.getByRole('region', { name: title, exact: true })
+  }
+  const save = async (panel: Locator, action = 'Save', says = 'Saved.'): Promise<void> => {
+    await panel.getByRole('button', { name: action, exact: true }).click()
+    await visit.page.getByText(says).first().waitFor()
+  }
+
+  it('versions: turned on, suspended', async () => {
+    await visit.createBucket('versions')
+    const panel = await panelOf('versions', 'Versions')
+    const status = async () => (await visit.s3.send(new GetBucketVersioningCommand({ Bucket: 'versions' }))).Status
+    await panel.getByRole('button', { name: 'Turn on' }).click()
+    await panel.getByRole('button', { name: 'Suspend' }).waitFor()
+    expect(await status()).toBe('Enabled')
+    await panel.getByRole('button', { name: 'Suspend' }).click()
+    await panel.getByText('Suspended:').waitFor()
+    expect(await status()).toBe('Suspended')
+  })
+
+  it('object lock: turned on, with a retention of new versions', async () => {
+    await visit.createBucket('locks')
+    await (await panelOf('locks', 'Versions')).getByRole('button', { name: 'Turn on' }).click()
+    const panel = await panelOf('locks', 'Object lock')
+    await save(panel, 'Turn on for good')
+    await panel.getByLabel('Retain new versions').check()
+    await panel.getByLabel('For', { exact: true }).fill('7')
+    await save(panel)
+    const lock = async () =>
+      (await visit.s3.send(new GetObjectLockConfigurationCommand({ Bucket: 'locks' }))).ObjectLockConfiguration?.Rule
+    await expect.poll(lock).toEqual({ DefaultRetention: { Mode: 'GOVERNANCE', Days: 7 } })
+  })
+
+  it('encryption, public access, origins, website and tags', async () => {
+    const Bucket = 'settings'
+    await visit.createBucket(Bucket)
+    await save(await panelOf(Bucket, 'Encryption'))
+    const encryption = await visit.s3.send(new GetBucketEncryptionCommand({ Bucket }))
+    const [rule] = encryption.ServerSideEncryptionConfiguration?.Rules ?? []
+    expect(rule?.ApplyServerSideEncryptionByDefault?.SSEAlgorithm).toBe('AES256')
+
+    const access = await panelOf(Bucket, 'Public access')
+    await access.getByLabel('Refuse new policies').check()
+    await save(access)
+    const { PublicAccessBlockConfiguration } = await visit.s3.send(new GetPublicAccessBlockCommand({ Bucket }))
+    expect(PublicAccessBlockConfiguration?.BlockPublicPolicy).toBe(true)
+
+    const cors = await panelOf(Bucket, 'Other origins (CORS)')
+    await cors.getByRole('button', { name: 'Add a rule' }).click()
+    await cors.getByLabel('Origins').fill('https://shop.example https://www.example')
+    await save(cors)
+    const { CORSRules } = await visit.s3.send(new GetBucketCorsCommand({ Bucket }))
+    expect(CORSRules?.[0]?.AllowedOrigins).toEqual(['https://shop.example', 'https://www.example'])
+    const origin = 'https://shop.example'
+    const answer = await fetch(`${visit.ready.endpoint}/${Bucket}/none`, { headers: { origin } })
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
+
+    const website = await panelOf(Bucket, 'Website')
+    await website.getByLabel('Error document').fill('404.html')
+    await save(website)
+    const site = await visit.s3.send(new GetBucketWebsiteCommand({ Bucket }))
+    expect([site.IndexDocument?.Suffix, site.ErrorDocument?.Key]).toEqual(['index.html', '404.html'])
+    await save(website, 'Remove', 'Removed.')
+    await expect(visit.s3.send(new GetBucketWebsiteCommand({ Bucket }))).rejects.toThrow('website')
+
+    const tags = await panelOf(Bucket, 'Tags')
+    await tags.getByRole('button', { name: 'Add' }).click()
+    await tags.getByLabel('Name 1').fill('team')
+    await tags.getByLabel('Value 1').fill('red')
+    await save(tags)
+    const { TagSet } = await visit.s3.send(new GetBucketTaggingCommand({ Bucket }))
+    expect(TagSet).toEqual([{ Key: 'team', Value: 'red' }])
+    expect(complaints).toEqual([])
+  })
+
+  it('location: moves, and every byte with it', async () => {
+    await visit.createBucket('moving')
+    await put('moving', 'note.txt', 'which moves')
+    const panel = await panelOf('moving', 'Location')
+    await panel.getByText('Its data lies in default.').waitFor()
+    await save(panel, 'Move')
+    await visit.open('machine/tasks', 'Machine room')
+    const move = visit.page.getByRole('row').filter({ hasText: 'move' }).filter({ hasText: 'moving' })
+    await move.getByText('done', { exact: true }).waitFor()
+    await (await panelOf('moving', 'Location')).getByText('Its data lies in other.').waitFor()
+    const { Body } = await visit.s3.send(new GetObjectCommand({ Bucket: 'moving', Key: 'note.txt' }))
+    expect(await Body?.transformToString()).toBe('which moves')
+  })
+})
