@@ -2,7 +2,6 @@
 import './no-debugger.ts'
 import { Socket } from 'node:net'
 import { setDefaultHighWaterMark } from 'node:stream'
-import { z } from 'zod'
 import type { LogLevel } from '../admin/services.ts'
 import { divideChunkMemory } from '../chunk-pool.ts'
 import { systemClock } from '../clock.ts'
@@ -12,7 +11,6 @@ import { socketBufferBytes } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { Traffic } from '../http/traffic.ts'
 import { openIdentities } from '../identities/open-identities.ts'
-import { makeSchemasWith } from '../lazy-schema.ts'
 import { openProcessLoad } from '../metrics/process-load.ts'
 import { openAccountBlocks } from '../opening/account-blocks.ts'
 import { openAuditLog } from '../opening/audit.ts'
@@ -45,7 +43,6 @@ const traffic = new Traffic()
 const load = openProcessLoad()
 const sender = openRequestSender(requests, (lines) => tell({ kind: 'requests', lines }))
 
-makeSchemasWith(z)
 collectLessOften()
 collectWhenIdle()
 // Sockets that come over the channel take their buffer sizes from here, not from the server.
