@@ -5,14 +5,19 @@ import type { z as Zod } from 'zod'
 const require = createRequire(import.meta.url)
 let library: typeof Zod | undefined
 
+/** A process that has the library anyway gives it here. Otherwise Node would load it a second time, because `require` takes other files than `import`. */
+export function makeSchemasWith(loaded: typeof Zod): void {
+  library = loaded
+}
+
 /** Returns a function that gives the schema. */
 export function lazySchema<T>(make: (z: typeof Zod) => T): () => T {
   let made: { schema: T } | undefined
   return () => {
-    library ??= loaded()
+    library ??= required()
     made ??= { schema: make(library) }
     return made.schema
   }
 }
 
-const loaded = (): typeof Zod => (require('zod') as { z: typeof Zod }).z
+const required = (): typeof Zod => (require('zod') as { z: typeof Zod }).z

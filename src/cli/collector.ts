@@ -12,8 +12,8 @@ export function collectLessOften(): void {
 }
 
 /**
- * Collects everything once after a process has worked and become idle. V8 itself collects only on allocation, so an idle process would keep the garbage
- * of its last work and the memory around it. A request that comes during these tens of milliseconds waits.
+ * Collects everything once after a process has started or worked, and become idle. V8 itself collects only on allocation, so an idle process would keep the garbage
+ * of its start or its last work, and the memory around it. A request that comes during these tens of milliseconds waits.
  */
 export function collectWhenIdle(): void {
   const looks = new IdleLooks()
@@ -27,7 +27,8 @@ export function collectWhenIdle(): void {
 
 /** Decides when to collect. Call `look` with the process's CPU time every `limits.idleLookMs`. */
 export class IdleLooks {
-  #workedMs = 0
+  // The start leaves as much garbage as work does. A primary would never get rid of it, because it does next to no work.
+  #workedMs: number = limits.collectAfterWorkMs
   #idleLooks = 0
 
   /** `cpuMs`: CPU time since the last call. */

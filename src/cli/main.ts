@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The entry of the command line. */
 import './no-debugger.ts'
+import { z } from 'zod'
+import { makeSchemasWith } from '../lazy-schema.ts'
 import { flushLog } from './log.ts'
 import { runCli } from './program.ts'
 
@@ -11,6 +13,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 process.stderr.on('error', () => {})
 
+makeSchemasWith(z)
 const exitCode = await runCli(process.argv.slice(2))
 process.exitCode = exitCode === 0 && isOutputLost ? 1 : exitCode
 await flushLog()

@@ -15,7 +15,8 @@ function collections(cpuMs: readonly number[]): number[] {
 test.each([
   ['after work, when it has been idle long enough', [busyMs, ...idle(limits.idleLooksMin)], [limits.idleLooksMin]],
   ['not while it works', Array.from({ length: 50 }, () => busyMs), []],
-  ['not when it has hardly worked', idle(100), []],
+  ['after its start', idle(limits.idleLooksMin), [limits.idleLooksMin - 1]],
+  ['not again when it has hardly worked', idle(100), [limits.idleLooksMin - 1]],
   ['once after each work', [busyMs, ...idle(50), busyMs, ...idle(50)], [limits.idleLooksMin, 51 + limits.idleLooksMin]],
   ['not when it works again in time', [busyMs, ...idle(limits.idleLooksMin - 1), busyMs, idleMs], []],
 ])('a process collects %s', (_, cpuMs, expected) => {

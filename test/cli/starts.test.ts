@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { makeAuthority } from '../support/authority.ts'
@@ -47,6 +48,20 @@ test('a later start that is refused ends, with the workers that it had begun to 
   // Resolves when no process is left that could write to the output.
   const { code, stderr } = await run([...words, '127.0.0.1:0'], keyVariables).ended
   expect([code, stderr]).toEqual([1, expect.stringContaining('is in use by')])
+})
+
+test('no process of a server loads the library of schemas twice', async () => {
+  const count = place.path('count.mjs')
+  // What `import` has loaded, this cache does not hold.
+  const code = `import { createRequire } from 'node:module'
+const { cache } = createRequire(import.meta.url)
+process.on('exit', () => console.error('required again:', Object.keys(cache).filter((path) => /node_modules.zod./.test(path)).length))`
+  await writeFile(count, code)
+  const words = ['serve', '--data', data, '--workers', '2', '--listen', '127.0.0.1:0']
+  const server = await serve(words, { ...keyVariables, NODE_OPTIONS: `--import=${pathToFileURL(count)}` })
+  server.child.kill('SIGTERM')
+  const { stderr } = await server.ended
+  expect(stderr.match(/required again: \d+/g)).toEqual(Array.from({ length: 3 }, () => 'required again: 0'))
 })
 
 describe('what is wrong with a file is said with its cause and cure, in one line', () => {
