@@ -14,7 +14,8 @@ export interface ConditionedRequest {
   query: readonly QueryParameter[]
   vendorValues: VendorValues
   presigned: boolean
-  isForm: boolean
+  /** The head of the form post for which `head` stands. */
+  form: RequestHead | undefined
   /** Tells the time of the decision. */
   clock: Clock
   region: string
@@ -29,10 +30,13 @@ const inQuery: Readonly<Record<string, string>> = {
   's3:versionid': 'versionId',
 }
 const inHeaders: Readonly<Record<string, string>> = {
-  'aws:referer': 'referer',
-  'aws:UserAgent': 'user-agent',
   's3:if-match': 'if-match',
   's3:if-none-match': 'if-none-match',
+}
+/** Keys about the client: a form sends them in its own headers, not in fields. */
+const inSentHeaders: Readonly<Record<string, string>> = {
+  'aws:referer': 'referer',
+  'aws:UserAgent': 'user-agent',
 }
 /** Keys whose value is that of a vendor header with another name. */
 const inVendorHeaders: Readonly<Record<string, string>> = {
@@ -49,13 +53,15 @@ export function conditionValue(request: ConditionedRequest, key: string): Condit
   if (parameter !== undefined) return query.find(({ name }) => name === parameter)?.value
   const header = inHeaders[key]
   if (header !== undefined) return headerValue(head, header)
+  const sent = inSentHeaders[key]
+  if (sent !== undefined) return headerValue(request.form ?? head, sent)
   const vendor = inVendorHeaders[key] ?? vendorKey.exec(key)?.[1]?.toLowerCase()
   if (vendor !== undefined && vendor !== 'content-sha256') return joinedValues(request.vendorValues.get(vendor))
   return key.startsWith('s3:RequestObjectTag') ? requestedTags(request, key) : ofConnection(request, key)
 }
 
 function ofConnection(request: ConditionedRequest, key: string): ConditionValue {
-  const { exchange, head, presigned, isForm, clock } = request
+  const { exchange, head, presigned, form, clock } = request
   switch (key) {
     case 'aws:SourceIp':
       return exchange.clientAddress === undefined ? undefined : plainAddress(exchange.clientAddress)
@@ -71,7 +77,7 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
       return 'false'
     case 's3:authType':
       if (exchange.accessKeyId === '') return undefined
-      return isForm ? 'POST' : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'
+      return form !== undefined ? 'POST' : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'
     case 's3:signatureversion':
       return signatureVersion(request)
     case 's3:signatureAge':
@@ -88,12 +94,16 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
 const signedHeader = (head: RequestHead, name: string): string | undefined =>
   headerValue(head, `${head.dialect.prefix}${name}`)
 
-function signatureVersion({ exchange, head, presigned }: ConditionedRequest): string | undefined {
-  if (exchange.accessKeyId === '') return undefined
-  const isFourth = presigned
+function signatureVersion(request: ConditionedRequest): string | undefined {
+  if (request.exchange.accessKeyId === '') return undefined
+  return isOfVersion4(request) ? 'AWS4-HMAC-SHA256' : 'AWS'
+}
+
+function isOfVersion4({ head, query, presigned, form }: ConditionedRequest): boolean {
+  if (form !== undefined) return query.some(({ name }) => /^x-(?:amz|store)-algorithm$/.test(name))
+  return presigned
     ? /(?:^|&)x-(?:amz|store)-algorithm=/i.test(head.rawQuery)
     : headerValue(head, 'authorization')?.startsWith('AWS4') || head.dialect.name === 'x-store'
-  return isFourth ? 'AWS4-HMAC-SHA256' : 'AWS'
 }
 
 /** Milliseconds since a URL was signed. */

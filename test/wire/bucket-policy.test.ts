@@ -272,6 +272,39 @@ wireTests(
       given: under(open),
       ask: read('public/a', { unsigned: true, query: { partNumber: 'x' } }),
     },
+    ...(['GET', 'HEAD'] as const).map(
+      (method): Row => ({
+        it: `lets nobody choose the headers of an answer, ${method}`,
+        ...refusal('InvalidRequest', {}),
+        given: under(open),
+        takenFor: method === 'GET' ? 'GetObject' : 'HeadObject',
+        ask: { method, key: 'public/a', unsigned: true, query: { 'response-content-type': 'text/html' } },
+      }),
+    ),
+    {
+      it: 'hides what is not open from nobody who chooses the headers of an answer',
+      ...denied,
+      given: under(open),
+      ask: read('private', { unsigned: true, query: { 'response-content-type': 'text/html' } }),
+    },
+    {
+      it: 'lets another account choose the headers of an answer',
+      status: 200,
+      given: under(open),
+      ask: read('public/a', { signedBy: otherKey, query: { 'response-content-type': 'text/html' } }),
+      headers: { 'Content-Type': 'text/html' },
+      body: 'data of public/a',
+    },
+    {
+      it: 'lets nobody begin a multipart upload, where everybody may write',
+      ...denied,
+      given: under(allow(['s3:PutObject', 's3:AbortMultipartUpload'], 'arn:aws:s3:::wire/*')),
+      takenFor: 'CreateMultipartUpload',
+      ask: { method: 'POST', key: 'public/m', unsigned: true, query: { uploads: '' } },
+      afterwards: async (wire) => {
+        expect((await wire.ask({ method: 'PUT', key: 'public/m', unsigned: true, body: 'm' })).status).toBe(200)
+      },
+    },
     {
       it: 'goes by the tags of the object',
       status: 200,
