@@ -51,6 +51,12 @@ const malformed: readonly [string, string][] = [
   ['no statement', document()],
   ['another effect', document({ ...open, Effect: 'Perhaps' })],
   ['no principal', document({ ...open, Principal: undefined })],
+  ['an account that is not there', document({ ...open, Principal: { AWS: ['other', 'arn:aws:iam::nobody:root'] } })],
+  ['a user of an account that is not there', document({ ...open, Principal: { AWS: 'arn:aws:iam::nobody:user/ann' } })],
+  [
+    'all but an account that is not there',
+    document({ ...open, Principal: undefined, NotPrincipal: { AWS: 'nobody' } }),
+  ],
   ['another bucket', document(allow('s3:GetObject', 'arn:aws:s3:::other/*'))],
   ['an unknown action', document(allow('s3:GetEverything', everything))],
   ['an action that does not go with its resource', document(allow('s3:ListBucket', 'arn:aws:s3:::wire/*'))],
