@@ -1,4 +1,5 @@
 /** The values of policies' condition keys, read from the request only when a statement names them. */
+import { decoded, parseQuery } from '../auth/canonical-request.ts'
 import type { Clock } from '../clock.ts'
 import type { ConditionValue } from '../operations/context.ts'
 import type { QueryParameter } from './address.ts'
@@ -61,7 +62,7 @@ export function conditionValue(request: ConditionedRequest, key: string): Condit
 }
 
 function ofConnection(request: ConditionedRequest, key: string): ConditionValue {
-  const { exchange, head, presigned, form, clock } = request
+  const { exchange, presigned, form, clock } = request
   switch (key) {
     case 'aws:SourceIp':
       return exchange.clientAddress === undefined ? undefined : plainAddress(exchange.clientAddress)
@@ -83,7 +84,7 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
     case 's3:signatureAge':
       return signatureAge(request)
     case 's3:x-amz-content-sha256':
-      return signedHeader(head, 'content-sha256')
+      return payloadHash(request)
     case 's3:TlsVersion':
       return tlsVersion(exchange)
     default:
@@ -91,8 +92,20 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
   }
 }
 
-const signedHeader = (head: RequestHead, name: string): string | undefined =>
-  headerValue(head, `${head.dialect.prefix}${name}`)
+/** A URL of version 4 that says no hash is for any payload, and S3's policies see it so. */
+function payloadHash(request: ConditionedRequest): string | undefined {
+  const { head, presigned } = request
+  const declared = headerValue(head, `${head.dialect.prefix}content-sha256`)
+  if (declared !== undefined || !presigned) return declared
+  return urlParameter(head, 'content-sha256') ?? (isOfVersion4(request) ? 'UNSIGNED-PAYLOAD' : undefined)
+}
+
+/** A parameter of a URL's signature, however it is spelled: anybody can percent-encode it in another way without breaking the signature. */
+function urlParameter({ rawQuery }: RequestHead, name: string): string | undefined {
+  const names = [`x-amz-${name}`, `x-store-${name}`]
+  const found = parseQuery(rawQuery).find(({ lowerName }) => names.includes(lowerName))
+  return found && decoded(found.value)
+}
 
 function signatureVersion(request: ConditionedRequest): string | undefined {
   if (request.exchange.accessKeyId === '') return undefined
@@ -101,14 +114,13 @@ function signatureVersion(request: ConditionedRequest): string | undefined {
 
 function isOfVersion4({ head, query, presigned, form }: ConditionedRequest): boolean {
   if (form !== undefined) return query.some(({ name }) => /^x-(?:amz|store)-algorithm$/.test(name))
-  return presigned
-    ? /(?:^|&)x-(?:amz|store)-algorithm=/i.test(head.rawQuery)
-    : headerValue(head, 'authorization')?.startsWith('AWS4') || head.dialect.name === 'x-store'
+  if (presigned) return urlParameter(head, 'algorithm') !== undefined
+  return headerValue(head, 'authorization')?.startsWith('AWS4') || head.dialect.name === 'x-store'
 }
 
 /** Milliseconds since a URL was signed. */
 function signatureAge({ head, presigned, clock }: ConditionedRequest): string | undefined {
-  const date = presigned ? /(?:^|&)x-(?:amz|store)-date=(\d{8})T(\d{6})Z/i.exec(head.rawQuery) : null
+  const date = presigned ? /^(\d{8})T(\d{6})Z$/.exec(urlParameter(head, 'date') ?? '') : null
   if (date === null) return undefined
   const [, day = '', time = ''] = date
   const iso = `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T${time.slice(0, 2)}:${time.slice(2, 4)}:${time.slice(4)}Z`
