@@ -115,7 +115,7 @@ function signatureVersion(request: ConditionedRequest): string | undefined {
 function isOfVersion4({ head, query, presigned, form }: ConditionedRequest): boolean {
   if (form !== undefined) return query.some(({ name }) => /^x-(?:amz|store)-algorithm$/.test(name))
   if (presigned) return urlParameter(head, 'algorithm') !== undefined
-  return headerValue(head, 'authorization')?.startsWith('AWS4') || head.dialect.name === 'x-store'
+  return headerValue(head, 'authorization')?.startsWith('AWS4') === true
 }
 
 /** Milliseconds since a URL was signed. */
