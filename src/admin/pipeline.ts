@@ -172,7 +172,7 @@ export class AdminPipeline {
     const { mainAccount, region, clock, hosts } = this.#options
     const isAboutServer = operation.ofServer === true || parameters.account === ''
     const owner = principal.accountId === mainAccount || isAboutServer ? mainAccount : parameters.account
-    const asked = { exchange, head, query: [], vendorValues: new Map(), presigned: false, isForm: false }
+    const asked = { exchange, head, query: [], vendorValues: new Map(), presigned: false, form: undefined }
     const secure = exchange.forwarded?.secure ?? hosts.secure
     const value = (key: string) => conditionValue({ ...asked, clock, region, secure }, key)
     authorizeForAccount({ principal, conditionValue: value }, permission, owner)

@@ -88,8 +88,8 @@ interface Asked {
   verified: Verified
   parsed: Parsed
   endpoint: Endpoint
-  /** True when the request comes from a form that has been read. */
-  isForm?: boolean
+  /** The head of the form that the request comes from, once it has been read. */
+  form?: RequestHead
 }
 
 export class Pipeline {
@@ -178,7 +178,7 @@ export class Pipeline {
   async #serve(exchange: Exchange, head: RequestHead, asked = this.#admitted(exchange, head)): Promise<void> {
     const { endpoint, parsed, verified } = asked
     const { operation } = endpoint
-    if (operation.authentication === 'form' && !asked.isForm) return this.#serveForm(exchange, head, asked)
+    if (operation.authentication === 'form' && asked.form === undefined) return this.#serveForm(exchange, head, asked)
     const request = this.#requestOf(exchange, head, asked)
     let answer: Answer
     let input: Input = {}
@@ -221,7 +221,7 @@ export class Pipeline {
         verified: { ...verified, principal: post.principal },
         parsed: { address: post.address, query: post.parameters, vendorValues: post.vendorValues },
         endpoint: { ...endpoint, body: () => openFormFile(form, post.bounds) },
-        isForm: true,
+        form: head,
       })
     } finally {
       await form.close()
@@ -288,11 +288,7 @@ export class Pipeline {
   #requestOf(
     exchange: Exchange,
     head: RequestHead,
-    {
-      parsed: { address, query, vendorValues },
-      verified: { principal, presigned },
-      isForm = false,
-    }: Omit<Asked, 'endpoint'>,
+    { parsed: { address, query, vendorValues }, verified: { principal, presigned }, form }: Omit<Asked, 'endpoint'>,
   ): OperationRequest {
     const { backend, region, clock, credentials, accountBlocks } = this.#options
     const secure = this.#cameSecurely(exchange)
@@ -301,7 +297,7 @@ export class Pipeline {
       backend,
       principal,
       conditionValue: (key) =>
-        conditionValue({ exchange, head, query, vendorValues, presigned, isForm, clock, region, secure }, key),
+        conditionValue({ exchange, head, query, vendorValues, presigned, form, clock, region, secure }, key),
       accountName: credentials.nameOf,
       isAccount: credentials.hasAccount,
       presigned,

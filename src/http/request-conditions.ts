@@ -1,4 +1,5 @@
 /** The values of policies' condition keys, read from the request only when a statement names them. */
+import { decoded, parseQuery } from '../auth/canonical-request.ts'
 import type { Clock } from '../clock.ts'
 import type { ConditionValue } from '../operations/context.ts'
 import type { QueryParameter } from './address.ts'
@@ -14,7 +15,8 @@ export interface ConditionedRequest {
   query: readonly QueryParameter[]
   vendorValues: VendorValues
   presigned: boolean
-  isForm: boolean
+  /** The head of the form post for which `head` stands. */
+  form: RequestHead | undefined
   /** Tells the time of the decision. */
   clock: Clock
   region: string
@@ -29,10 +31,13 @@ const inQuery: Readonly<Record<string, string>> = {
   's3:versionid': 'versionId',
 }
 const inHeaders: Readonly<Record<string, string>> = {
-  'aws:referer': 'referer',
-  'aws:UserAgent': 'user-agent',
   's3:if-match': 'if-match',
   's3:if-none-match': 'if-none-match',
+}
+/** Keys about the client: a form sends them in its own headers, not in fields. */
+const inSentHeaders: Readonly<Record<string, string>> = {
+  'aws:referer': 'referer',
+  'aws:UserAgent': 'user-agent',
 }
 /** Keys whose value is that of a vendor header with another name. */
 const inVendorHeaders: Readonly<Record<string, string>> = {
@@ -49,13 +54,15 @@ export function conditionValue(request: ConditionedRequest, key: string): Condit
   if (parameter !== undefined) return query.find(({ name }) => name === parameter)?.value
   const header = inHeaders[key]
   if (header !== undefined) return headerValue(head, header)
+  const sent = inSentHeaders[key]
+  if (sent !== undefined) return headerValue(request.form ?? head, sent)
   const vendor = inVendorHeaders[key] ?? vendorKey.exec(key)?.[1]?.toLowerCase()
   if (vendor !== undefined && vendor !== 'content-sha256') return joinedValues(request.vendorValues.get(vendor))
   return key.startsWith('s3:RequestObjectTag') ? requestedTags(request, key) : ofConnection(request, key)
 }
 
 function ofConnection(request: ConditionedRequest, key: string): ConditionValue {
-  const { exchange, head, presigned, isForm, clock } = request
+  const { exchange, presigned, form, clock } = request
   switch (key) {
     case 'aws:SourceIp':
       return exchange.clientAddress === undefined ? undefined : plainAddress(exchange.clientAddress)
@@ -71,13 +78,13 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
       return 'false'
     case 's3:authType':
       if (exchange.accessKeyId === '') return undefined
-      return isForm ? 'POST' : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'
+      return form !== undefined ? 'POST' : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'
     case 's3:signatureversion':
       return signatureVersion(request)
     case 's3:signatureAge':
       return signatureAge(request)
     case 's3:x-amz-content-sha256':
-      return signedHeader(head, 'content-sha256')
+      return payloadHash(request)
     case 's3:TlsVersion':
       return tlsVersion(exchange)
     default:
@@ -85,20 +92,35 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
   }
 }
 
-const signedHeader = (head: RequestHead, name: string): string | undefined =>
-  headerValue(head, `${head.dialect.prefix}${name}`)
+/** A URL of version 4 that says no hash is for any payload, and S3's policies see it so. */
+function payloadHash(request: ConditionedRequest): string | undefined {
+  const { head, presigned } = request
+  const declared = headerValue(head, `${head.dialect.prefix}content-sha256`)
+  if (declared !== undefined || !presigned) return declared
+  return urlParameter(head, 'content-sha256') ?? (isOfVersion4(request) ? 'UNSIGNED-PAYLOAD' : undefined)
+}
 
-function signatureVersion({ exchange, head, presigned }: ConditionedRequest): string | undefined {
-  if (exchange.accessKeyId === '') return undefined
-  const isFourth = presigned
-    ? /(?:^|&)x-(?:amz|store)-algorithm=/i.test(head.rawQuery)
-    : headerValue(head, 'authorization')?.startsWith('AWS4') || head.dialect.name === 'x-store'
-  return isFourth ? 'AWS4-HMAC-SHA256' : 'AWS'
+/** A parameter of a URL's signature, however it is spelled: anybody can percent-encode it in another way without breaking the signature. */
+function urlParameter({ rawQuery }: RequestHead, name: string): string | undefined {
+  const names = [`x-amz-${name}`, `x-store-${name}`]
+  const found = parseQuery(rawQuery).find(({ lowerName }) => names.includes(lowerName))
+  return found && decoded(found.value)
+}
+
+function signatureVersion(request: ConditionedRequest): string | undefined {
+  if (request.exchange.accessKeyId === '') return undefined
+  return isOfVersion4(request) ? 'AWS4-HMAC-SHA256' : 'AWS'
+}
+
+function isOfVersion4({ head, query, presigned, form }: ConditionedRequest): boolean {
+  if (form !== undefined) return query.some(({ name }) => /^x-(?:amz|store)-algorithm$/.test(name))
+  if (presigned) return urlParameter(head, 'algorithm') !== undefined
+  return headerValue(head, 'authorization')?.startsWith('AWS4') === true
 }
 
 /** Milliseconds since a URL was signed. */
 function signatureAge({ head, presigned, clock }: ConditionedRequest): string | undefined {
-  const date = presigned ? /(?:^|&)x-(?:amz|store)-date=(\d{8})T(\d{6})Z/i.exec(head.rawQuery) : null
+  const date = presigned ? /^(\d{8})T(\d{6})Z$/.exec(urlParameter(head, 'date') ?? '') : null
   if (date === null) return undefined
   const [, day = '', time = ''] = date
   const iso = `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T${time.slice(0, 2)}:${time.slice(2, 4)}:${time.slice(4)}Z`

@@ -91,7 +91,7 @@ export class StsRequests {
       query: [],
       vendorValues: new Map(),
       presigned: false,
-      isForm: false,
+      form: undefined,
       secure: this.#seen.cameSecurely(exchange),
     }
     const request = { exchange, head, clock, region, ...asked }

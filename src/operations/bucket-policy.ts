@@ -1,6 +1,8 @@
 /** PutBucketPolicy, GetBucketPolicy, DeleteBucketPolicy, GetBucketPolicyStatus. */
 import { compilePolicy } from '../access/compile-policy.ts'
 import { parsePolicy } from '../access/parse-policy.ts'
+import type { PolicyDocument } from '../access/policy-document.ts'
+import { malformed } from '../access/policy-part.ts'
 import { vendor } from '../contract/fields.ts'
 import { checksumsIn, ownership } from '../contract/groups.ts'
 import { boolean, struct } from '../contract/shapes.ts'
@@ -11,7 +13,7 @@ import { changeBucket, findBucket } from '../objects/buckets.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { withAccountBlock } from './account-blocks.ts'
 import { accessOf } from './authorize.ts'
-import { defineOperation } from './context.ts'
+import { defineOperation, type OperationContext } from './context.ts'
 
 const noPolicy = ({ name }: BucketRecord): S3Error =>
   new S3Error('NoSuchBucketPolicy', { details: { BucketName: name } })
@@ -34,9 +36,11 @@ export const putBucketPolicyOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', 'MalformedPolicy', 'PolicyTooLarge', 'AccessDenied', 'BadDigest', 'InvalidDigest'],
 
-  async handle({ backend, scope, bucket: name, accountBlocks }, { body }) {
+  async handle({ backend, scope, bucket: name, accountBlocks, isAccount }, { body }) {
     await changeBucket(backend, scope, (bucket) => {
-      const { isPublic } = compilePolicy(parsePolicy(body, { kind: 'bucket', bucket: name }))
+      const policy = parsePolicy(body, { kind: 'bucket', bucket: name })
+      checkAccounts(policy, isAccount)
+      const { isPublic } = compilePolicy(policy)
       const { publicAccessBlock } = withAccountBlock(bucket, accountBlocks)
       if (isPublic && publicAccessBlock?.blockPublicPolicy === true) throw new S3Error('AccessDenied')
       return { ...bucket, policy: body }
@@ -44,6 +48,17 @@ export const putBucketPolicyOperation = defineOperation({
     return {}
   },
 })
+
+/** As in S3: who is not there was misspelled, and an account that is made under that name later must not get its rights. Throws MalformedPolicy. */
+function checkAccounts({ statements }: PolicyDocument, isAccount: OperationContext['isAccount']): void {
+  for (const { name, principals } of statements) {
+    const element = principals?.negated === true ? 'NotPrincipal' : 'Principal'
+    for (const named of principals?.named ?? []) {
+      if (named.kind === 'anyone' || isAccount(named.accountId)) continue
+      throw malformed('Invalid principal in policy', { statement: name, element }, named.accountId)
+    }
+  }
+}
 
 export const getBucketPolicyOperation = defineOperation({
   name: 'GetBucketPolicy',

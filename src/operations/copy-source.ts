@@ -101,7 +101,7 @@ export function copyConditions(input: {
   }
 }
 
-/** `header`: `bytes=first-last`, with both offsets given and within the source. Throws InvalidArgument, InvalidRange. */
+/** `header`: `bytes=first-last`, with both offsets given and within the source. Throws InvalidArgument. */
 export function copyRange(header: string | undefined, size: number): ByteRange {
   if (header === undefined) return { start: 0, end: size }
   const match = /^bytes=(\d+)-(\d+)$/.exec(header)
@@ -114,10 +114,11 @@ export function copyRange(header: string | undefined, size: number): ByteRange {
   }
   const range = { start: Number(match[1]), end: Number(match[2]) + 1 }
   if (range.end > size) {
-    throw new S3Error('InvalidRange', {
-      message: `Range specified is not valid for source object of size: ${size}`,
-      details: { RangeRequested: header, ActualObjectSize: String(size) },
-    })
+    throw invalidArgument(
+      'copy-source-range',
+      header,
+      `Range specified is not valid for source object of size: ${size}`,
+    )
   }
   return range
 }

@@ -1,3 +1,4 @@
+import { nobody } from '../auth/principal.ts'
 import { customerKey, encryptionOutOfWrite, encryptionRequest } from '../contract/encryption-fields.ts'
 import { outVendor, vendor } from '../contract/fields.ts'
 import {
@@ -20,6 +21,8 @@ import { defineOperation } from './context.ts'
 import { checksumType } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { objectAttributes } from './object-attributes.ts'
+
+const notByNobody = 'Anonymous users cannot initiate multipart uploads. Please authenticate.'
 
 export const createMultipartUploadOperation = defineOperation({
   name: 'CreateMultipartUpload',
@@ -67,7 +70,9 @@ export const createMultipartUploadOperation = defineOperation({
   conditions: () => ({ 's3:ObjectCreationOperation': 'false' }),
 
   async handle(context, input) {
-    const { backend, scope, bucket, key, customerKeysMayTravel } = context
+    const { backend, scope, bucket, key, principal, customerKeysMayTravel } = context
+    // As in S3, also where everybody may write: strangers could begin uploads without end, and no list of objects would show them.
+    if (principal === nobody) throw new S3Error('AccessDenied', { message: notByNobody })
     const { checksumAlgorithm: algorithm } = input
     if (algorithm === undefined && input.checksumType !== undefined) {
       throw new S3Error('InvalidRequest', {

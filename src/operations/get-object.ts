@@ -3,7 +3,7 @@ import { objectHeaders } from '../contract/groups.ts'
 import { openObject } from '../objects/read-object.ts'
 import { defineOperation } from './context.ts'
 import { customerKeyOf } from './encryption.ts'
-import { describeRead, partChecksum, planRead } from './object-answer.ts'
+import { checkOverrides, describeRead, partChecksum, planRead } from './object-answer.ts'
 import { readInputs } from './read-inputs.ts'
 
 export const getObjectOperation = defineOperation({
@@ -27,7 +27,8 @@ export const getObjectOperation = defineOperation({
     'MethodNotAllowed',
   ],
 
-  async handle({ backend, scope, key, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, key, principal, customerKeysMayTravel }, input) {
+    checkOverrides(principal, input)
     const { versionId } = input
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
     const { bucket, record, planned, body } = await openObject(

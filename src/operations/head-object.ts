@@ -4,7 +4,7 @@ import { objectHeaders } from '../contract/groups.ts'
 import { findReadable } from '../objects/read-object.ts'
 import { defineOperation } from './context.ts'
 import { customerKeyOf } from './encryption.ts'
-import { describeRead, partChecksum, planRead } from './object-answer.ts'
+import { checkOverrides, describeRead, partChecksum, planRead } from './object-answer.ts'
 import { readInputs } from './read-inputs.ts'
 
 export const headObjectOperation = defineOperation({
@@ -31,7 +31,8 @@ export const headObjectOperation = defineOperation({
     'MethodNotAllowed',
   ],
 
-  async handle({ backend, scope, key, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, key, principal, customerKeysMayTravel }, input) {
+    checkOverrides(principal, input)
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
     const { bucket, record } = await findReadable(backend, scope, { key, versionId: input.versionId, customerKey })
     const planned = planRead(input, record)

@@ -1,9 +1,10 @@
 /** What GetObject and HeadObject share: which bytes a request asks for, and the headers that describe them. */
 
+import { nobody, type Principal } from '../auth/principal.ts'
 import type { Backend } from '../commits/backend.ts'
 import type { encryptionOut } from '../contract/encryption-fields.ts'
 import type { EncodedFields } from '../contract/fields.ts'
-import type { objectHeaders } from '../contract/groups.ts'
+import { type objectHeaders, responseOverrides } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
 import { locatePart, partsCount } from '../objects/object-parts.ts'
 import { readPart } from '../objects/upload-parts.ts'
@@ -32,6 +33,16 @@ export interface ReadPlan {
   range: ByteRange
   /** The request asks for a range or a part: 206 and Content-Range. */
   partial: boolean
+}
+
+/** As in S3: only who signs may choose headers of the answer, or any link could turn a public object into a page. Throws InvalidRequest. */
+export function checkOverrides(principal: Principal, input: ReadInputs): void {
+  if (principal !== nobody) return
+  const chosen = Object.entries(input).some(([name, value]) => value !== undefined && name in responseOverrides)
+  if (!chosen) return
+  throw new S3Error('InvalidRequest', {
+    message: 'Request specific response headers cannot be used for anonymous GET requests.',
+  })
 }
 
 /** Checks conditions before the range. Throws NotModified, PreconditionFailed, InvalidRange, InvalidPartNumber, InvalidRequest. */

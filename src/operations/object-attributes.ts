@@ -32,7 +32,8 @@ export function objectAttributes(input: AttributeInputs): ObjectAttributes {
   const { retention, legalHold } = lockAttributes(input)
   return {
     headers: {
-      contentType: input.contentType ?? defaultContentType,
+      // An empty one would let browsers guess the type.
+      contentType: input.contentType || defaultContentType,
       contentEncoding: storedEncoding(input.contentEncoding),
       contentLanguage: input.contentLanguage,
       contentDisposition: input.contentDisposition,

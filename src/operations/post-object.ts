@@ -41,6 +41,8 @@ export const postObjectOperation = defineOperation({
     'UserKeyMustBeSpecified',
   ],
 
+  conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
+
   async handle(context, input) {
     const written = await putObject(context, input)
     const { bucket, key, resourceUrl } = context

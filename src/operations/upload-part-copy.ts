@@ -47,15 +47,7 @@ export const uploadPartCopyOperation = defineOperation({
     root: 'CopyPartResult',
     shape: struct({ LastModified: timestamp, ETag: string, ...checksumElementShapes }),
   },
-  errors: [
-    'NoSuchBucket',
-    'NoSuchKey',
-    'NoSuchUpload',
-    'PreconditionFailed',
-    'InvalidRange',
-    'InvalidArgument',
-    'NoSuchVersion',
-  ],
+  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchUpload', 'PreconditionFailed', 'InvalidArgument', 'NoSuchVersion'],
 
   conditions: () => ({ 's3:ObjectCreationOperation': 'false' }),
 

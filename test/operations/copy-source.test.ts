@@ -90,18 +90,18 @@ describe('the range of a copy', () => {
   })
 
   it.each([
-    ['bytes=0-10', 10, 'InvalidRange'],
-    ['bytes=10-10', 10, 'InvalidRange'],
-    ['bytes=0-0', 0, 'InvalidRange'],
-    ['bytes=0-99999999999999999999', 10, 'InvalidRange'],
-    ['bytes=5-4', 10, 'InvalidArgument'],
-    ['bytes=5-', 10, 'InvalidArgument'],
-    ['bytes=-5', 10, 'InvalidArgument'],
-    ['bytes=0-1,3-4', 10, 'InvalidArgument'],
-    ['0-1', 10, 'InvalidArgument'],
-    ['', 10, 'InvalidArgument'],
-    ['bytes=0-1\n', 10, 'InvalidArgument'],
-  ])('%j of %i bytes: %s', (header, size, expected) => {
-    expect(outcomeOf(() => copyRange(header, size))).toBe(expected)
+    ['bytes=0-10', 10],
+    ['bytes=10-10', 10],
+    ['bytes=0-0', 0],
+    ['bytes=0-99999999999999999999', 10],
+    ['bytes=5-4', 10],
+    ['bytes=5-', 10],
+    ['bytes=-5', 10],
+    ['bytes=0-1,3-4', 10],
+    ['0-1', 10],
+    ['', 10],
+    ['bytes=0-1\n', 10],
+  ])('%j of %i bytes is refused', (header, size) => {
+    expect(outcomeOf(() => copyRange(header, size))).toBe('InvalidArgument')
   })
 })

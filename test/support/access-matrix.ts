@@ -48,7 +48,8 @@ function askedOf(operation: AnyOperation): Asked {
     needs: needsOf(operation, ask),
     isOfBucket: errors.includes('NoSuchBucket'),
     isOfAccount: operation.target === 'account',
-    admitsUnsigned: isForm || admits({ authentication, implemented, errors }, 'none'),
+    admitsUnsigned:
+      name !== 'CreateMultipartUpload' && (isForm || admits({ authentication, implemented, errors }, 'none')),
     isForm,
   }
 }

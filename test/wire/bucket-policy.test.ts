@@ -51,6 +51,12 @@ const malformed: readonly [string, string][] = [
   ['no statement', document()],
   ['another effect', document({ ...open, Effect: 'Perhaps' })],
   ['no principal', document({ ...open, Principal: undefined })],
+  ['an account that is not there', document({ ...open, Principal: { AWS: ['other', 'arn:aws:iam::nobody:root'] } })],
+  ['a user of an account that is not there', document({ ...open, Principal: { AWS: 'arn:aws:iam::nobody:user/ann' } })],
+  [
+    'all but an account that is not there',
+    document({ ...open, Principal: undefined, NotPrincipal: { AWS: 'nobody' } }),
+  ],
   ['another bucket', document(allow('s3:GetObject', 'arn:aws:s3:::other/*'))],
   ['an unknown action', document(allow('s3:GetEverything', everything))],
   ['an action that does not go with its resource', document(allow('s3:ListBucket', 'arn:aws:s3:::wire/*'))],
@@ -271,6 +277,39 @@ wireTests(
       details: { ArgumentName: 'partNumber', ArgumentValue: 'x' },
       given: under(open),
       ask: read('public/a', { unsigned: true, query: { partNumber: 'x' } }),
+    },
+    ...(['GET', 'HEAD'] as const).map(
+      (method): Row => ({
+        it: `lets nobody choose the headers of an answer, ${method}`,
+        ...refusal('InvalidRequest', {}),
+        given: under(open),
+        takenFor: method === 'GET' ? 'GetObject' : 'HeadObject',
+        ask: { method, key: 'public/a', unsigned: true, query: { 'response-content-type': 'text/html' } },
+      }),
+    ),
+    {
+      it: 'hides what is not open from nobody who chooses the headers of an answer',
+      ...denied,
+      given: under(open),
+      ask: read('private', { unsigned: true, query: { 'response-content-type': 'text/html' } }),
+    },
+    {
+      it: 'lets another account choose the headers of an answer',
+      status: 200,
+      given: under(open),
+      ask: read('public/a', { signedBy: otherKey, query: { 'response-content-type': 'text/html' } }),
+      headers: { 'Content-Type': 'text/html' },
+      body: 'data of public/a',
+    },
+    {
+      it: 'lets nobody begin a multipart upload, where everybody may write',
+      ...denied,
+      given: under(allow(['s3:PutObject', 's3:AbortMultipartUpload'], 'arn:aws:s3:::wire/*')),
+      takenFor: 'CreateMultipartUpload',
+      ask: { method: 'POST', key: 'public/m', unsigned: true, query: { uploads: '' } },
+      afterwards: async (wire) => {
+        expect((await wire.ask({ method: 'PUT', key: 'public/m', unsigned: true, body: 'm' })).status).toBe(200)
+      },
     },
     {
       it: 'goes by the tags of the object',

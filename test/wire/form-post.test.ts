@@ -24,6 +24,25 @@ beforeEach(async () => {
   await wire.must({ method: 'PUT' })
 })
 
+async function denyWrites(Condition: object): Promise<void> {
+  const statement = {
+    Effect: 'Deny',
+    Principal: '*',
+    Action: 's3:PutObject',
+    Resource: 'arn:aws:s3:::wire/*',
+    Condition,
+  }
+  const body = JSON.stringify({ Version: '2012-10-17', Statement: [statement] })
+  await wire.must({ method: 'PUT', query: { policy: '' }, body })
+}
+
+/** The same condition, with what it compares the other way round. */
+const opposite = (condition: object): object => {
+  const text = JSON.stringify(condition)
+  if (text.includes('"true"')) return JSON.parse(text.replace('"true"', '"false"'))
+  return JSON.parse(text.replace(/"String(Equals|Like)"/, '"StringNot$1"'))
+}
+
 async function nothingIsStored(): Promise<void> {
   expect((await wire.must({ method: 'GET' })).body.toString()).not.toContain('<Key>')
   expect((await wire.must({ method: 'GET', query: { uploads: '' } })).body.toString()).not.toContain('<Upload>')
@@ -104,6 +123,23 @@ describe.each([
       expect(reply.status).toBe(code === 'InvalidToken' ? 400 : 403)
     }
     await nothingIsStored()
+  })
+
+  it.each<[what: string, Condition: object, headers?: readonly string[]]>([
+    ['as a write that creates an object', { Bool: { 's3:ObjectCreationOperation': 'true' } }],
+    [
+      'by the version that signed it',
+      { StringEquals: { 's3:signatureversion': ['AWS', 'AWS4-HMAC-SHA256'][version / 2 - 1] } },
+    ],
+    ['as a form', { StringEquals: { 's3:authType': 'POST' } }],
+    ['by the page that it was sent from', { StringEquals: { 'aws:Referer': 'https://a/b' } }, ['Referer: https://a/b']],
+    ['by the program that sent it', { StringLike: { 'aws:UserAgent': 'Form*' } }, ['User-Agent: FormSender/1']],
+    ['by the condition of the write', { Null: { 's3:if-none-match': 'true' } }],
+  ])('a form is judged %s', async (_what, Condition, headers = []) => {
+    await denyWrites(Condition)
+    expect((await send(formBytes(by(), file), { headers })).code).toBe('AccessDenied')
+    await denyWrites(opposite(Condition))
+    expect((await send(formBytes(by(), file), { headers })).status).toBe(204)
   })
 
   it('a bucket that is not there is told to who may write', async () => {

@@ -82,6 +82,12 @@ const rows: Row[] = [
     sdk: sdk(PutObjectCommand, { ...input, ContentType: 'text/plain', ContentLanguage: 'fr', CacheControl: 'private' }),
   },
   {
+    it: 'takes an empty Content-Type for none, because browsers would guess the type of what has none',
+    ...stored,
+    ask: { ...put, headers: { 'Content-Type': '' } },
+    afterwards: answersHead(({ headers }) => expect(headers.get('content-type')).toBe('binary/octet-stream')),
+  },
+  {
     it: 'stores Content-Encoding without aws-chunked, which says how the request was framed',
     ...stored,
     ask: { ...put, headers: { 'Content-Encoding': 'aws-chunked, gzip' } },

@@ -98,7 +98,7 @@ const rows: Row[] = [
   ...['bytes=0-19', 'bytes=19-20'].map(
     (range): Row => ({
       it: `refuses range ${range} of 19 bytes, as a part must not turn out shorter than asked for`,
-      ...refusal('InvalidRange', { RangeRequested: range, ActualObjectSize: '19' }),
+      ...refusal('InvalidArgument', { ArgumentName: 'copy-source-range', ArgumentValue: range }),
       given: begun(),
       ask: copy({ 'copy-source-range': range }),
       afterwards: noParts,
