@@ -74,6 +74,8 @@ function openDatabase(path: string): Database {
     overlappingSync: false,
     // We batch ourselves. With this on, a failed commit also rejects a promise internal to lmdb-js, and the unhandled rejection ends the process.
     eventTurnBatching: false,
+    // The writing thread then sleeps until the callback of its transaction has run. Otherwise it wakes a dozen times to look for other writes, of which there are none.
+    strictAsyncOrder: true,
     // LMDB stores our version before the value.
     useVersions: true,
     // Plain bytes, as with `encoding: 'binary'`, but lent: a caller that keeps them must copy them.
