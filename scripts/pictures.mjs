@@ -116,7 +116,7 @@ try {
   for (const view of views) await look(browser, ready, view)
   // The last, because it is a loss.
   await rename(join(folder, 'disk3'), join(folder, 'lost'))
-  await look(browser, ready, { name: 'stores', place: 'machine/stores', until: 'AT RISK' })
+  await look(browser, ready, { name: 'stores', place: 'machine/stores', until: 'AT RISK', height: 980 })
 } finally {
   await browser.close()
   child.kill('SIGKILL')

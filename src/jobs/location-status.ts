@@ -13,7 +13,6 @@ import { allTasks, type FoundTask, isEnded, type TaskRecord } from './tasks.ts'
 
 export interface StoreStatus extends StoreNow {
   name: string
-  storeId: string
   domain: string
 }
 
@@ -41,7 +40,6 @@ export async function locationStatuses(backend: Backend): Promise<LocationStatus
       const stores = await Promise.all(
         location.stores.map(async (placed) => ({
           name: placed.name,
-          storeId: placed.store.storeId,
           domain: placed.domain,
           ...(await storeNow(placed)),
         })),

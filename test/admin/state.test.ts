@@ -118,6 +118,17 @@ it('shows locations with the health of their stores', async () => {
   ])
 })
 
+it('says how many shards of a location each store holds', async () => {
+  await makeBucket('sharded', 'main')
+  await putVersions(world.backend, 'sharded')
+  const shards = async () => {
+    const { locations } = await get('/v1/locations')
+    return (locations as { stores: { shards?: { count: number; bytes: number } }[] }[])[0]?.stores[0]?.shards
+  }
+  await expect.poll(async () => (await shards())?.count ?? 0).toBeGreaterThanOrEqual(4)
+  expect(await shards()).toEqual({ count: expect.any(Number), bytes: expect.any(Number), measured: expect.any(String) })
+})
+
 describe('a task', () => {
   const start = (input: object) => world.ask({ method: 'POST', path: '/v1/tasks', input })
 

@@ -185,6 +185,50 @@ describeInstalled('the console in Chromium', [['chromium', '--version']], () => 
     expect(await visit.page.getByRole('link', { name: 'Access' }).count()).toBe(0)
   })
 
+  it('shuts a user out and lets it in again, and gives and takes its policies, one of its own among them', async () => {
+    await visit.createBucket('owned')
+    await put('owned', 'note.txt', 'x')
+    await visit.page.goto(`${visit.ready.adminEndpoint}#/access/users`)
+    await button('Create user').click()
+    const create = visit.page.getByRole('dialog')
+    await create.getByLabel('Name').fill('bob')
+    await create.getByRole('button', { name: 'Create', exact: true }).click()
+    const bob = visit.page.getByRole('row').filter({ hasText: 'bob' })
+
+    await bob.getByRole('button', { name: 'Write a policy for bob alone' }).click()
+    const own = visit.page.getByRole('dialog', { name: 'A policy for bob alone' })
+    await own.getByLabel('Name').fill('reads')
+    const document = await own.getByLabel('Document').inputValue()
+    await own.getByLabel('Document').fill(document.replaceAll('BUCKET', 'owned'))
+    await own.getByRole('button', { name: 'Save' }).click()
+    await bob.getByRole('button', { name: 'reads (own)' }).waitFor()
+
+    await visit.page.goto(`${visit.ready.adminEndpoint}#/access/keys?user=bob`)
+    await button('Create key').click()
+    await visit.page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
+    const secret = visit.page.getByRole('dialog', { name: 'The secret is shown once' })
+    const client = visit.clientOf({
+      accessKeyId: await secret.getByLabel('Access key').inputValue(),
+      secretAccessKey: await secret.getByLabel('Secret key').inputValue(),
+    })
+    await secret.getByRole('button', { name: 'Done' }).click()
+    const list = async () => (await client.send(new ListObjectsV2Command({ Bucket: 'owned' }))).KeyCount
+    expect(await list()).toBe(1)
+
+    await visit.page.goto(`${visit.ready.adminEndpoint}#/access/users`)
+    await bob.getByRole('button', { name: 'Enabled' }).click()
+    await bob.getByRole('button', { name: 'Disabled' }).waitFor()
+    await expect(list()).rejects.toThrow()
+    await bob.getByRole('button', { name: 'Disabled' }).click()
+    await bob.getByRole('button', { name: 'Enabled' }).waitFor()
+    await bob.getByLabel('Give bob a policy').selectOption('writeonly')
+    await bob.getByRole('button', { name: 'Take writeonly from bob' }).waitFor()
+    await bob.getByRole('button', { name: 'Take reads from bob' }).click()
+    await expect.poll(() => bob.getByRole('button', { name: 'reads (own)' }).count()).toBe(0)
+    await expect(list()).rejects.toThrow('not permitted')
+    await client.send(new PutObjectCommand({ Bucket: 'owned', Key: 'new.txt', Body: 'x' }))
+  })
+
   it('edits the policy of a bucket, refuses a wrong one, and explains it', async () => {
     await visit.createBucket('policies')
     await put('policies', 'page.html', '<h1>all</h1>')

@@ -76,6 +76,11 @@ export class AccountIdentities {
   detach = (user: string, policy: string): Promise<User> =>
     askAdmin('DELETE', this.#path('users', user, 'policies', policy))
 
+  putOwnPolicy = (user: string, name: string, document: string): Promise<User> =>
+    askAdmin('PUT', this.#path('users', user, 'inline-policies', name), { document })
+  removeOwnPolicy = (user: string, name: string): Promise<User> =>
+    askAdmin('DELETE', this.#path('users', user, 'inline-policies', name))
+
   async policies(): Promise<Policy[]> {
     return (await askAdmin<{ policies: Policy[] }>('GET', this.#path('policies'))).policies
   }

@@ -114,6 +114,8 @@ function storageOf({ backend, placement, dataPath, member, log, shardCounts }: A
   return {
     locations: async () => {
       const counted = shardCounts.known()
+      const stores = backend.blobs.locations.flatMap((location) => location.stores)
+      const storeIds = new Map(stores.map(({ name, store }) => [name, store.storeId]))
       return (await locationStatuses(backend)).map((status) => ({
         ...status,
         isDefault: status.name === backend.blobs.defaultLocation,
@@ -122,7 +124,7 @@ function storageOf({ backend, placement, dataPath, member, log, shardCounts }: A
           ...store,
           usedBytes: finite(store.usedBytes),
           freeBytes: finite(store.freeBytes),
-          shards: shardsIn(counted, status.name, store.storeId),
+          shards: shardsIn(counted, status.name, storeIds.get(store.name)),
         })),
         moves: status.moves.map((move) => ({ ...move, progress: mutable(move.progress) })),
       }))
@@ -137,8 +139,8 @@ function storageOf({ backend, placement, dataPath, member, log, shardCounts }: A
   }
 }
 
-function shardsIn(counted: CountedShards | undefined, location: string, storeId: string) {
-  if (counted === undefined) return undefined
+function shardsIn(counted: CountedShards | undefined, location: string, storeId: string | undefined) {
+  if (counted === undefined || storeId === undefined) return undefined
   const { shards: count, bytes } = counted.of(location, storeId)
   return { count, bytes, measured: isoTime(counted.measuredMs) }
 }

@@ -12,6 +12,7 @@ import { DeleteDialog, FormDialog } from '../../ui/dialog.tsx'
 import { Choice, TextField } from '../../ui/fields.tsx'
 import { Empty, Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { type EditedPolicy, EditPolicy, newPolicy } from './edit-policy.tsx'
 
 interface UsersAndPolicies {
   users: User[]
@@ -30,7 +31,8 @@ export function Users({ identities }: { identities: AccountIdentities }) {
   const change = async (work: () => Promise<unknown>, done: string) => {
     if (await attempt(work, done)) await reload()
   }
-  const columns = (policies: readonly Policy[]) => userColumns(identities, { policies, change, remove: removing.open })
+  const columns = (policies: readonly Policy[]) =>
+    userColumns(identities, { policies, change, onChanged: reload, remove: removing.open })
   return (
     <>
       <div class="bar">
@@ -73,15 +75,21 @@ export function Users({ identities }: { identities: AccountIdentities }) {
 interface ColumnParts {
   policies: readonly Policy[]
   change: (work: () => Promise<unknown>, done: string) => Promise<void>
+  onChanged: () => Promise<void>
   remove: (name: string) => void
 }
 
-function userColumns(identities: AccountIdentities, { policies, change, remove }: ColumnParts): Column<User>[] {
+function userColumns(
+  identities: AccountIdentities,
+  { policies, change, onChanged, remove }: ColumnParts,
+): Column<User>[] {
   return [
     { title: 'Name', show: ({ name }) => <strong>{name}</strong> },
     {
       title: 'Policies',
-      show: (user) => <UserPolicies user={user} policies={policies} identities={identities} change={change} />,
+      show: (user) => (
+        <UserPolicies user={user} policies={policies} identities={identities} change={change} onChanged={onChanged} />
+      ),
     },
     { title: 'Created', show: ({ created }) => timeText(created) },
     {
@@ -123,9 +131,11 @@ interface UserPolicyParts {
   policies: readonly Policy[]
   identities: AccountIdentities
   change: (work: () => Promise<unknown>, done: string) => Promise<void>
+  onChanged: () => Promise<void>
 }
 
-function UserPolicies({ user, policies, identities, change }: UserPolicyParts) {
+function UserPolicies({ user, policies, identities, change, onChanged }: UserPolicyParts) {
+  const editing = useOpened<EditedPolicy>()
   const others = policies.filter(({ name }) => !user.policies.includes(name))
   return (
     <span class="bar">
@@ -143,11 +153,44 @@ function UserPolicies({ user, policies, identities, change }: UserPolicyParts) {
           )}
         </span>
       ))}
-      {user.inlinePolicies.map(({ name, document }) => (
-        <span key={name} class="badge" title={document}>
-          {name} (own)
+      {user.inlinePolicies.map((policy) => (
+        <span key={policy.name} class="badge">
+          <button type="button" class="link-button" onClick={() => editing.open(policy)}>
+            {policy.name} (own)
+          </button>
+          {may('DeleteUserPolicy') && (
+            <IconButton
+              icon="close"
+              label={`Take ${policy.name} from ${user.name}`}
+              onClick={() =>
+                change(
+                  () => identities.removeOwnPolicy(user.name, policy.name),
+                  `${user.name} no longer has ${policy.name}.`,
+                )
+              }
+            />
+          )}
         </span>
       ))}
+      {may('PutUserPolicy') && (
+        <IconButton
+          icon="plus"
+          label={`Write a policy for ${user.name} alone`}
+          onClick={() => editing.open(newPolicy)}
+        />
+      )}
+      {editing.for && (
+        <EditPolicy
+          policy={editing.for}
+          title={`A policy for ${user.name} alone`}
+          mayChange={may('PutUserPolicy')}
+          save={async (name, document) => {
+            await identities.putOwnPolicy(user.name, name, document)
+            await onChanged()
+          }}
+          onClose={editing.close}
+        />
+      )}
       {may('AttachUserPolicy') && others.length > 0 && (
         <select
           aria-label={`Give ${user.name} a policy`}

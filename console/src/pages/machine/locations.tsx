@@ -129,7 +129,11 @@ function Store({ store, shardsMax, onReplace }: StoreParts) {
           </span>
         </>
       )}
-      {state === 'out' && may('ReplaceStore') && <Button onClick={() => onReplace(store)}>Replace…</Button>}
+      {state === 'out' && may('ReplaceStore') && (
+        <div class="bar">
+          <Button onClick={() => onReplace(store)}>Replace…</Button>
+        </div>
+      )}
     </div>
   )
 }
