@@ -12,7 +12,7 @@ import { DeleteDialog, FormDialog } from '../../ui/dialog.tsx'
 import { Choice, TextField } from '../../ui/fields.tsx'
 import { Empty, Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { type EditedPolicy, EditPolicy, newPolicy } from './edit-policy.tsx'
+import { UserPolicies } from './user-policies.tsx'
 
 interface UsersAndPolicies {
   users: User[]
@@ -124,92 +124,6 @@ function userColumns(
       ),
     },
   ]
-}
-
-interface UserPolicyParts {
-  user: User
-  policies: readonly Policy[]
-  identities: AccountIdentities
-  change: (work: () => Promise<unknown>, done: string) => Promise<void>
-  onChanged: () => Promise<void>
-}
-
-function UserPolicies({ user, policies, identities, change, onChanged }: UserPolicyParts) {
-  const editing = useOpened<EditedPolicy>()
-  const others = policies.filter(({ name }) => !user.policies.includes(name))
-  return (
-    <span class="bar">
-      {user.policies.map((policy) => (
-        <span key={policy} class="badge">
-          {policy}
-          {may('DetachUserPolicy') && (
-            <IconButton
-              icon="close"
-              label={`Take ${policy} from ${user.name}`}
-              onClick={() =>
-                change(() => identities.detach(user.name, policy), `${user.name} no longer has ${policy}.`)
-              }
-            />
-          )}
-        </span>
-      ))}
-      {user.inlinePolicies.map((policy) => (
-        <span key={policy.name} class="badge">
-          <button type="button" class="link-button" onClick={() => editing.open(policy)}>
-            {policy.name} (own)
-          </button>
-          {may('DeleteUserPolicy') && (
-            <IconButton
-              icon="close"
-              label={`Take ${policy.name} from ${user.name}`}
-              onClick={() =>
-                change(
-                  () => identities.removeOwnPolicy(user.name, policy.name),
-                  `${user.name} no longer has ${policy.name}.`,
-                )
-              }
-            />
-          )}
-        </span>
-      ))}
-      {may('PutUserPolicy') && (
-        <IconButton
-          icon="plus"
-          label={`Write a policy for ${user.name} alone`}
-          onClick={() => editing.open(newPolicy)}
-        />
-      )}
-      {editing.for && (
-        <EditPolicy
-          policy={editing.for}
-          title={`A policy for ${user.name} alone`}
-          mayChange={may('PutUserPolicy')}
-          save={async (name, document) => {
-            await identities.putOwnPolicy(user.name, name, document)
-            await onChanged()
-          }}
-          onClose={editing.close}
-        />
-      )}
-      {may('AttachUserPolicy') && others.length > 0 && (
-        <select
-          aria-label={`Give ${user.name} a policy`}
-          value=""
-          onChange={({ currentTarget }) => {
-            const policy = currentTarget.value
-            void change(() => identities.attach(user.name, policy), `${user.name} has ${policy}.`)
-          }}
-        >
-          <option value="">Add…</option>
-          {others.map(({ name }) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      )}
-    </span>
-  )
 }
 
 interface CreateParts {
