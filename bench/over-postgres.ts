@@ -11,7 +11,7 @@ import { type Bench, orderFor, runRounds, type Say, summarise } from './measure.
 import { type BenchOptions, engineName, heldName, postgresWorkloads } from './options.ts'
 import { type EngineCosts, formatVersion, type PostgresResults, type WorkResult } from './results.ts'
 import { type HoldfastServer, startHoldfast } from './servers/holdfast.ts'
-import { measureEngine, startNodeHttp } from './servers/references.ts'
+import { measureEngine, startNodeHttp, startThreeNodeHttp } from './servers/references.ts'
 import type { Server } from './servers/server.ts'
 import { serverNames } from './servers/server-names.ts'
 import { inLittle, type Workload, workloads } from './workloads.ts'
@@ -82,8 +82,10 @@ async function measureOne(bench: Bench, workload: Workload, setup: Setup): Promi
     yield startHoldfast(serverNames.one, { data: join(directory, 'lmdb') })
     yield startGateways(serverNames.overPostgres, 1, setup, workload)
     yield startGateways(serverNames.three, 3, setup, workload)
-    // Bare node:http has no pages to answer with.
-    if (workload.kind !== 'list') yield startNodeHttp()
+    // They have no pages to answer with.
+    if (workload.kind === 'list') return
+    yield startNodeHttp()
+    yield startThreeNodeHttp()
   })
 }
 
@@ -106,6 +108,7 @@ async function measureHeld(bench: Bench, workload: Workload, setup: Setup): Prom
     const result = await measured(bench, workload, setup, async function* (directory) {
       yield heldGateways(serverNames.heldOne, 1, directory)
       if (mayHold) yield heldGateways(serverNames.heldTwo, 2, directory)
+      if (mayHold) yield heldGateways(serverNames.heldThree, 3, directory)
     })
     if (!mayHold) bench.say('  control groups cannot be written here: not measured')
     return mayHold ? [result] : []

@@ -8,6 +8,7 @@ import { keyOf, standingSet } from '../load/requests.ts'
 import type { DecisionCosts, EngineCosts, StartCosts } from '../results.ts'
 import type { Workload } from '../workloads.ts'
 import { cleanEnvironment, freePorts, type Server, startChild, startSilentChild } from './server.ts'
+import { bareNames } from './server-names.ts'
 
 const bucket = 'bench'
 
@@ -31,11 +32,24 @@ function plainEndpoint(port: number): Endpoint {
 export async function startNodeHttp(): Promise<Server> {
   const child = await startChild(process.execPath, [script('http-process')])
   return {
-    name: 'node-http',
+    name: bareNames.one,
     endpoint: plainEndpoint(Number(child.firstLine)),
     pid: child.pid,
     close: () => child.stop(),
   }
+}
+
+/** Three processes as one server with several ports. What they share is the machine. */
+export async function startThreeNodeHttp(): Promise<Server> {
+  const children = [await startNodeHttp(), await startNodeHttp(), await startNodeHttp()] as const
+  const [{ endpoint, pid }, ...others] = children
+  const beside = others.flatMap((other) =>
+    other.pid === undefined ? [] : { port: other.endpoint.port, pid: other.pid },
+  )
+  const close = async (): Promise<void> => {
+    for (const child of children) await child.close()
+  }
+  return { name: bareNames.three, endpoint, pid, beside, close }
 }
 
 export function nginxInstalled(): boolean {

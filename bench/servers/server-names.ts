@@ -11,4 +11,8 @@ export const serverNames = {
   three: 'over PostgreSQL, 3 gateways',
   heldOne: 'one gateway, 0.3 core',
   heldTwo: 'two gateways, 0.3 core each',
+  heldThree: 'three gateways, 0.3 core each',
 } as const
+
+/** References, which are not ours. */
+export const bareNames = { one: 'node-http', three: 'node-http, 3 processes' } as const

@@ -5,7 +5,6 @@
  */
 import { S3Error } from '../errors.ts'
 import { type Entry, isClean, type Key } from '../kv/kv.ts'
-import { limits } from '../limits.ts'
 import { isWholeRecord } from '../records/whole-records.ts'
 import type { Backend } from './backend.ts'
 
@@ -24,7 +23,6 @@ export async function requireAbsent(backend: Pick<Backend, 'kv'>, key: Key): Pro
   await reportDamage(backend)
   throw new S3Error('ServiceUnavailable', {
     message: 'The metadata is damaged where this would be found. Run holdfast scrub.',
-    headers: { 'Retry-After': String(limits.retryAfterSeconds) },
   })
 }
 

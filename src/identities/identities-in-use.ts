@@ -122,7 +122,6 @@ export class IdentitiesInUse {
 function notKnown(cause?: unknown): S3Error {
   return new S3Error('ServiceUnavailable', {
     message: 'Access keys cannot be looked up now. Please try again.',
-    headers: { 'Retry-After': String(limits.retryAfterSeconds) },
     cause,
   })
 }

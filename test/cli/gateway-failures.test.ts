@@ -13,6 +13,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { openPostgres } from '../../src/kv/postgres.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { sign } from '../support/signer.ts'
 import { readSts, signedForSts } from '../support/sts-world.ts'
 import { exchange } from '../support/wire-client.ts'
 import { askedEverySecond, environmentKey, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
@@ -93,6 +94,8 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     const client = place.clientOf(ready.endpoint)
     await client.send(new CreateBucketCommand({ Bucket }))
     await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))
+    const port = Number(new URL(ready.endpoint).port)
+    const agent = new Agent()
     const probe = async (path: string): Promise<number> => (await fetch(`${ready.adminEndpoint}${path}`)).status
     await postgres.stop('SIGKILL')
     const asks = [
@@ -113,6 +116,10 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
         expect(error?.$response?.headers['retry-after']).toBe('1')
         expect(performance.now() - beganMs).toBeLessThan(2000)
       }
+      // The SDK would not show a header that came twice.
+      const read = sign({ method: 'GET', host: `127.0.0.1:${port}`, path: `/${Bucket}/k` }, { key: environmentKey })
+      const refused = await exchange(agent, port, read)
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
       await delay(500)
     }
     expect([await probe('/readyz'), await probe('/healthz')]).toEqual([503, 200])
@@ -130,6 +137,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
       .toBe(true)
     expect(performance.now() - backMs).toBeLessThan(5000)
     await expect.poll(() => probe('/readyz')).toBe(200)
+    agent.destroy()
     expect(child.exitCode).toBeNull()
     expect(output.stderr.split('\n').length).toBeLessThan(8)
   })
