@@ -4,7 +4,7 @@
  */
 import { openCredentials } from '../../src/auth/credentials.ts'
 import { type SignedRequest, verify } from '../../src/auth/verify.ts'
-import { RequestScope } from '../../src/operations/request-scope.ts'
+import { RequestScope } from '../../src/operations/access/request-scope.ts'
 import { createSigner } from '../load/sign.ts'
 import type { DecisionCosts } from '../results.ts'
 

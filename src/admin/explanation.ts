@@ -7,10 +7,14 @@ import { systemClock } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { AccountBlocks } from '../operations/account-blocks.ts'
+import type { AccountBlocks } from '../operations/access/account-blocks.ts'
+import {
+  explainAccess as explainDecision,
+  namedResource,
+  usualConditions,
+} from '../operations/access/explain-access.ts'
 import { checkBucketNameLength } from '../operations/bucket-name.ts'
 import type { ConditionValue } from '../operations/context.ts'
-import { explainAccess as explainDecision, namedResource, usualConditions } from '../operations/explain-access.ts'
 
 /** Who sends the hypothetical request: the holder of a key, an anonymous sender if the key is absent, or a known principal. */
 export type Subject = { accessKeyId: string | undefined } | { principal: Principal }

@@ -2,11 +2,11 @@
 import type { ByteSource } from '../byte-source.ts'
 import { ShardDamaged, ShardMissing, type ShardRange } from '../stores/shard-store.ts'
 import type { Chance } from './choose-stores.ts'
+import { type CopyReading, type ReadableCopy, readCopies } from './copies/read-copies.ts'
 import type { ErasureCode } from './erasure/code.ts'
 import { codingOf, type ErasureManifest, type Manifest, type ShardPlace } from './manifest.ts'
 import { isInUse, type Member, type Members } from './member.ts'
-import { type CopyReading, type ReadableCopy, readCopies } from './read-copies.ts'
-import { readStripes } from './read-stripes.ts'
+import { readStripes } from './stripes/read-stripes.ts'
 
 export interface BlobReading extends CopyReading {
   members: Members

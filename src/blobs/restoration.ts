@@ -1,9 +1,9 @@
 /** The possible outcomes of restoring a blob, and the inspection of its shards that comes first. */
 import type { ByteSource } from '../byte-source.ts'
 import { ShardDamaged } from '../stores/shard-store.ts'
+import { Attempt, type CopyReading } from './copies/read-copies.ts'
 import { bytesOfShards, type Manifest, type ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
-import { Attempt, type CopyReading } from './read-copies.ts'
 import { readLabel, type ShardLabel } from './shard-label.ts'
 
 export type Restoration =

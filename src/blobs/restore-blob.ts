@@ -1,12 +1,12 @@
 /** Writes the missing shards of a blob as its location requires, if the location still exists. */
 
 import { storesFor } from './choose-stores.ts'
+import { restoreCopies } from './copies/restore-copies.ts'
 import { manifestIn, type Placing } from './location.ts'
 import type { Manifest } from './manifest.ts'
 import type { BlobReading } from './read-blob.ts'
 import type { InspectOptions, Restoration, RestoreContext } from './restoration.ts'
-import { restoreCopies } from './restore-copies.ts'
-import { restoreStripes } from './restore-stripes.ts'
+import { restoreStripes } from './stripes/restore-stripes.ts'
 
 export async function restoreBlob(
   manifest: Manifest,

@@ -3,13 +3,13 @@ import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import type { NewShard } from '../stores/shard-store.ts'
 import { type Chance, storesForNew } from './choose-stores.ts'
+import { writeCopies } from './copies/write-copies.ts'
 import type { ErasureCode } from './erasure/code.ts'
 import { erasureManifest, type Placing, replicaManifest, type Striping } from './location.ts'
 import type { Manifest } from './manifest.ts'
 import { labelling } from './shard-label.ts'
-import { writeCopies } from './write-copies.ts'
+import { writeStripes } from './stripes/write-stripes.ts'
 import { placeOf } from './write-shards.ts'
-import { writeStripes } from './write-stripes.ts'
 
 export interface BlobWriting {
   clock: Clock

@@ -1,7 +1,7 @@
 /** The flag `--rate` of commands that read a lot. */
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { rate } from '../config/kinds.ts'
-import type { TaskArguments } from '../jobs/tasks.ts'
+import type { TaskArguments } from '../jobs/tasks/tasks.ts'
 import type { ExtraFlag, Invocation } from './command.ts'
 
 export const rateFlag: ExtraFlag = {

@@ -1,7 +1,7 @@
 /** `holdfast locations move`: moves a bucket's data to another location, or to the newest version of its own, whether a server runs or not. */
 import { requireTarget } from '../config/locations.ts'
-import { moveKind, moveTask } from '../jobs/move-bucket.ts'
-import { cancelTask } from '../jobs/tasks.ts'
+import { moveKind, moveTask } from '../jobs/moves/move-bucket.ts'
+import { cancelTask } from '../jobs/tasks/tasks.ts'
 import { askedRate } from './asked-rate.ts'
 import type { Invocation } from './command.ts'
 import { formatBytes } from './progress.ts'

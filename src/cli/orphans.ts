@@ -1,7 +1,7 @@
 /** `holdfast orphans`: lists quarantined data that no metadata references. */
 
 import type { FoundOrphan } from '../commits/orphans.ts'
-import { quarantined } from '../jobs/release-orphans.ts'
+import { quarantined } from '../jobs/orphans/release-orphans.ts'
 import { readDescription } from '../records/description-bytes.ts'
 import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'

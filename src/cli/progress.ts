@@ -1,5 +1,5 @@
 /** Shows the progress of long work: a bar at a terminal, JSON lines for programs, otherwise nothing. */
-import type { TaskProgress } from '../jobs/tasks.ts'
+import type { TaskProgress } from '../jobs/tasks/tasks.ts'
 import type { Invocation } from './command.ts'
 
 export interface Progress {

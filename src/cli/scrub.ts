@@ -1,8 +1,8 @@
 /** `holdfast scrub`: reads and verifies every shard, repairs what is damaged, and reports what is lost. */
-import { quarantined } from '../jobs/release-orphans.ts'
+import { quarantined } from '../jobs/orphans/release-orphans.ts'
 import { type FoundLost, lostBlobs } from '../jobs/repair.ts'
 import { scrubKind, scrubTask } from '../jobs/scrub.ts'
-import { cancelTask, type TaskRecord } from '../jobs/tasks.ts'
+import { cancelTask, type TaskRecord } from '../jobs/tasks/tasks.ts'
 import { type CheckReport, isClean } from '../kv/kv.ts'
 import { askedRate } from './asked-rate.ts'
 import type { Invocation } from './command.ts'

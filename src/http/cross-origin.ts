@@ -1,6 +1,6 @@
 /** Requests from pages of other origins: what a browser sends with them, and how a preflight is answered. */
 import { S3Error } from '../errors.ts'
-import { type CrossOrigin, type CrossOriginAnswer, corsMethods } from '../operations/cross-origin.ts'
+import { type CrossOrigin, type CrossOriginAnswer, corsMethods } from '../operations/access/cross-origin.ts'
 import { type BucketOfHost, readTarget } from './address.ts'
 import { sendBytes } from './answer.ts'
 import type { Exchange } from './exchange.ts'

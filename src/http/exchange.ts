@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
-import type { CrossOriginAnswer } from '../operations/cross-origin.ts'
+import type { CrossOriginAnswer } from '../operations/access/cross-origin.ts'
 import type { Span } from '../spans.ts'
 import { parseTraceParent, type TraceParent } from '../trace-parent.ts'
 import type { HttpBounds } from './bounds.ts'

@@ -7,10 +7,6 @@ import type { ByteSource } from '../byte-source.ts'
 import type { Answer } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
 import { known } from '../known.ts'
-import type { OperationRequest } from '../operations/context.ts'
-import { getObjectOperation } from '../operations/get-object.ts'
-import { headObjectOperation } from '../operations/head-object.ts'
-import { run, runAfter } from '../operations/run.ts'
 import {
   directoryOf,
   findWebsite,
@@ -19,7 +15,11 @@ import {
   type PageRequest,
   redirectOf,
   type WebsiteConfiguration,
-} from '../operations/website-of-bucket.ts'
+} from '../operations/buckets/website-of-bucket.ts'
+import type { OperationRequest } from '../operations/context.ts'
+import { getObjectOperation } from '../operations/objects/get-object.ts'
+import { headObjectOperation } from '../operations/objects/head-object.ts'
+import { run, runAfter } from '../operations/run.ts'
 import { type BucketOfHost, checkAddress } from './address.ts'
 import { sendBytes } from './answer.ts'
 import { answerPreflight } from './cross-origin.ts'

@@ -2,8 +2,8 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Backend } from '../commits/backend.ts'
-import { openPace } from './pace.ts'
 import { type RepairOutcome, type RepairReport, repairBlobs } from './repair.ts'
+import { openPace } from './tasks/pace.ts'
 
 export interface BackgroundRepairOptions {
   backend: Backend

@@ -7,9 +7,9 @@ import { repairOwnerOf, repairs } from '../records/keyspace.ts'
 import { repairCodec } from '../records/record-codecs.ts'
 import { findReference, foundBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
-import { moveKind } from './move-bucket.ts'
+import { moveKind } from './moves/move-bucket.ts'
 import { type StoreNow, storeNow } from './store-now.ts'
-import { allTasks, type FoundTask, isEnded, type TaskRecord } from './tasks.ts'
+import { allTasks, type FoundTask, isEnded, type TaskRecord } from './tasks/tasks.ts'
 
 export interface StoreStatus extends StoreNow {
   name: string

@@ -1,5 +1,5 @@
 /** A run of the background jobs on request, in the process that runs them anyway. */
-import { type TaskKind, TaskRefused } from './task-runner.ts'
+import { type TaskKind, TaskRefused } from './tasks/task-runner.ts'
 
 const reclaimKind = 'reclaim'
 

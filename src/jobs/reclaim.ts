@@ -11,7 +11,7 @@ import { abortCommit } from '../objects/uploads.ts'
 import { garbage, garbageIdOf, openUploadOf, openUploads, partsOf, uploadKey } from '../records/keyspace.ts'
 import { garbageCodec, partCodec, uploadCodec } from '../records/record-codecs.ts'
 import type { GarbageRecord } from '../records/records.ts'
-import { isStillReferenced } from './still-referenced.ts'
+import { isStillReferenced } from './orphans/still-referenced.ts'
 
 export interface ReclaimOptions {
   graceMs: number

@@ -4,9 +4,9 @@ import type { Backend } from '../commits/backend.ts'
 import { repairOwnerOf, repairs } from '../records/keyspace.ts'
 import { findReference } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
-import { openPace, rateOf } from './pace.ts'
 import { repairBlobs } from './repair.ts'
-import type { TaskKind } from './task-runner.ts'
+import { openPace, rateOf } from './tasks/pace.ts'
+import type { TaskKind } from './tasks/task-runner.ts'
 
 export const repairKind = 'repair'
 

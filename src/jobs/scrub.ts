@@ -7,10 +7,10 @@ import { lazySchema } from '../lazy-schema.ts'
 import { limits } from '../limits.ts'
 import { repairKey } from '../records/keyspace.ts'
 import { type BlobReference, findReference, isDescriptionOf } from './blob-reference.ts'
-import { openPace, type Pace, type PaceClock, rateOf } from './pace.ts'
 import { repairBlob } from './repair.ts'
 import { type Walked, type WalkPosition, walkAll, walkPosition } from './scrub-walk.ts'
-import type { RunningTask, TaskKind } from './task-runner.ts'
+import { openPace, type Pace, type PaceClock, rateOf } from './tasks/pace.ts'
+import type { RunningTask, TaskKind } from './tasks/task-runner.ts'
 
 export const scrubKind = 'scrub'
 

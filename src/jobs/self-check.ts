@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Backend } from '../commits/backend.ts'
 import { limits } from '../limits.ts'
-import { openPace } from './pace.ts'
+import { openPace } from './tasks/pace.ts'
 
 export interface SelfCheckOptions {
   backend: Backend

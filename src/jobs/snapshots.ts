@@ -15,7 +15,7 @@ import { snapshotPieceCodec } from '../records/record-codecs.ts'
 import type { PiecesEnd, SnapshotPieceRecord } from '../records/records.ts'
 import { piecesOf } from '../records/snapshot-pieces.ts'
 import { everyEntry } from './every-entry.ts'
-import type { RunningTask, TaskKind } from './task-runner.ts'
+import type { RunningTask, TaskKind } from './tasks/task-runner.ts'
 
 /** Whatever loses the metadata's disk loses the location in the data directory too. */
 export function keepsSnapshots({ blobs }: Backend): boolean {

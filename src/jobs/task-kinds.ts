@@ -1,10 +1,10 @@
 /** Every kind of long work that a server does on request. */
 import type { Backend } from '../commits/backend.ts'
-import { moveTask } from './move-bucket.ts'
+import { moveTask } from './moves/move-bucket.ts'
 import { repairTask } from './repair-task.ts'
 import { scrubTask } from './scrub.ts'
 import { keepsSnapshots, snapshotTask } from './snapshots.ts'
-import type { TaskKind } from './task-runner.ts'
+import type { TaskKind } from './tasks/task-runner.ts'
 
 export interface TaskSettings {
   /** Absent: only on request. */

@@ -2,7 +2,7 @@
 import { S3Error } from '../errors.ts'
 import type { ServedIdentities } from '../identities/identities.ts'
 import { IdentityRefused } from '../identities/refusal.ts'
-import type { AccountBlocks } from '../operations/account-blocks.ts'
+import type { AccountBlocks } from '../operations/access/account-blocks.ts'
 
 const everything = {
   blockPublicAcls: true,

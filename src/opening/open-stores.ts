@@ -21,7 +21,7 @@ export interface Opening {
 
 export interface Telling {
   clock: Clock
-  /** The member that opens the stores, if other hosts use them too. Then opening closes no batches, because the maintainer does (`jobs/close-abandoned.ts`). */
+  /** The member that opens the stores, if other hosts use them too. Then opening closes no batches, because the maintainer does (`jobs/orphans/close-abandoned.ts`). */
   member?: string | undefined
   warn(message: string): void
   /** The metadata that opens stores. See `Ownership`. */

@@ -5,8 +5,8 @@ import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { operationsIn } from '../contract/operation.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import type { AccountBlocks } from './account-blocks.ts'
-import type { ExistingObject } from './authorize.ts'
+import type { AccountBlocks } from './access/account-blocks.ts'
+import type { ExistingObject } from './access/authorize.ts'
 
 /** See `ContextValue`. */
 export type ConditionValue = ContextValue

@@ -6,7 +6,8 @@ import type { Answer, Operation, Permissions } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { findBucket } from '../objects/buckets.ts'
 import { findVersion } from '../objects/find-version.ts'
-import type { ExistingObject } from './authorize.ts'
+import type { ExistingObject } from './access/authorize.ts'
+import { BucketlessScope, ObjectNeededOf, RequestScope } from './access/request-scope.ts'
 import {
   type AskingScope,
   type OperationContext,
@@ -14,7 +15,6 @@ import {
   resourceId,
   type ScopedResource,
 } from './context.ts'
-import { BucketlessScope, ObjectNeededOf, RequestScope } from './request-scope.ts'
 
 /** Rejects with AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
 export function run(

@@ -1,73 +1,85 @@
 /** Every operation, in the order of the docs. Order decides nothing. */
 import type { Operation } from '../contract/operation.ts'
-import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
-import { absentConfiguration } from './absent-configurations.ts'
-import {
-  deleteAccountPublicAccessBlockOperation,
-  getAccountPublicAccessBlockOperation,
-  putAccountPublicAccessBlockOperation,
-} from './account-public-access-block.ts'
-import { getBucketAclOperation, putBucketAclOperation } from './bucket-acl.ts'
-import { deleteBucketCorsOperation, getBucketCorsOperation, putBucketCorsOperation } from './bucket-cors.ts'
-import {
-  deleteBucketEncryptionOperation,
-  getBucketEncryptionOperation,
-  putBucketEncryptionOperation,
-} from './bucket-encryption.ts'
+import { getBucketAclOperation, putBucketAclOperation } from './access-lists/bucket-acl.ts'
 import {
   deleteBucketOwnershipControlsOperation,
   getBucketOwnershipControlsOperation,
   putBucketOwnershipControlsOperation,
-} from './bucket-ownership-controls.ts'
+} from './access-lists/bucket-ownership-controls.ts'
+import { getObjectAclOperation, putObjectAclOperation } from './access-lists/object-acl.ts'
+import { absentConfiguration } from './buckets/absent-configurations.ts'
+import {
+  deleteAccountPublicAccessBlockOperation,
+  getAccountPublicAccessBlockOperation,
+  putAccountPublicAccessBlockOperation,
+} from './buckets/account-public-access-block.ts'
+import { deleteBucketCorsOperation, getBucketCorsOperation, putBucketCorsOperation } from './buckets/bucket-cors.ts'
+import {
+  deleteBucketEncryptionOperation,
+  getBucketEncryptionOperation,
+  putBucketEncryptionOperation,
+} from './buckets/bucket-encryption.ts'
 import {
   deleteBucketPolicyOperation,
   getBucketPolicyOperation,
   getBucketPolicyStatusOperation,
   putBucketPolicyOperation,
-} from './bucket-policy.ts'
-import { deleteBucketTaggingOperation, getBucketTaggingOperation, putBucketTaggingOperation } from './bucket-tagging.ts'
-import { getBucketVersioningOperation, putBucketVersioningOperation } from './bucket-versioning.ts'
-import { deleteBucketWebsiteOperation, getBucketWebsiteOperation, putBucketWebsiteOperation } from './bucket-website.ts'
-import { completeMultipartUploadOperation } from './complete-multipart-upload.ts'
-import { configurationsById } from './configurations-by-id.ts'
-import type { OperationContext } from './context.ts'
-import { copyObjectOperation } from './copy-object.ts'
-import { createBucketOperation } from './create-bucket.ts'
-import { createMultipartUploadOperation } from './create-multipart-upload.ts'
-import { deleteBucketOperation } from './delete-bucket.ts'
-import { deleteObjectOperation } from './delete-object.ts'
-import { deleteObjectsOperation } from './delete-objects.ts'
-import { fixedConfigurations } from './fixed-configurations.ts'
-import { getBucketLocationOperation } from './get-bucket-location.ts'
-import { getObjectOperation } from './get-object.ts'
-import { getObjectAttributesOperation } from './get-object-attributes.ts'
-import { headBucketOperation } from './head-bucket.ts'
-import { headObjectOperation } from './head-object.ts'
-import { listBucketsOperation } from './list-buckets.ts'
-import { listMultipartUploadsOperation } from './list-multipart-uploads.ts'
-import { listObjectVersionsOperation } from './list-object-versions.ts'
-import { listObjectsOperation } from './list-objects.ts'
-import { listObjectsV2Operation } from './list-objects-v2.ts'
-import { listPartsOperation } from './list-parts.ts'
-import { getObjectAclOperation, putObjectAclOperation } from './object-acl.ts'
-import { getObjectLegalHoldOperation, putObjectLegalHoldOperation } from './object-legal-hold.ts'
+} from './buckets/bucket-policy.ts'
+import {
+  deleteBucketTaggingOperation,
+  getBucketTaggingOperation,
+  putBucketTaggingOperation,
+} from './buckets/bucket-tagging.ts'
+import { getBucketVersioningOperation, putBucketVersioningOperation } from './buckets/bucket-versioning.ts'
+import {
+  deleteBucketWebsiteOperation,
+  getBucketWebsiteOperation,
+  putBucketWebsiteOperation,
+} from './buckets/bucket-website.ts'
+import { configurationsById } from './buckets/configurations-by-id.ts'
+import { createBucketOperation } from './buckets/create-bucket.ts'
+import { deleteBucketOperation } from './buckets/delete-bucket.ts'
+import { fixedConfigurations } from './buckets/fixed-configurations.ts'
+import { getBucketLocationOperation } from './buckets/get-bucket-location.ts'
+import { headBucketOperation } from './buckets/head-bucket.ts'
+import { listBucketsOperation } from './buckets/list-buckets.ts'
 import {
   getObjectLockConfigurationOperation,
   putObjectLockConfigurationOperation,
-} from './object-lock-configuration.ts'
-import { getObjectRetentionOperation, putObjectRetentionOperation } from './object-retention.ts'
-import { deleteObjectTaggingOperation, getObjectTaggingOperation, putObjectTaggingOperation } from './object-tagging.ts'
-import { postObjectOperation } from './post-object.ts'
+} from './buckets/object-lock-configuration.ts'
 import {
   deletePublicAccessBlockOperation,
   getPublicAccessBlockOperation,
   putPublicAccessBlockOperation,
-} from './public-access-block.ts'
-import { putObjectOperation } from './put-object.ts'
+} from './buckets/public-access-block.ts'
+import type { OperationContext } from './context.ts'
+import { listObjectVersionsOperation } from './listings/list-object-versions.ts'
+import { listObjectsOperation } from './listings/list-objects.ts'
+import { listObjectsV2Operation } from './listings/list-objects-v2.ts'
+import { copyObjectOperation } from './objects/copy-object.ts'
+import { deleteObjectOperation } from './objects/delete-object.ts'
+import { deleteObjectsOperation } from './objects/delete-objects.ts'
+import { getObjectOperation } from './objects/get-object.ts'
+import { getObjectAttributesOperation } from './objects/get-object-attributes.ts'
+import { headObjectOperation } from './objects/head-object.ts'
+import { getObjectLegalHoldOperation, putObjectLegalHoldOperation } from './objects/object-legal-hold.ts'
+import { getObjectRetentionOperation, putObjectRetentionOperation } from './objects/object-retention.ts'
+import {
+  deleteObjectTaggingOperation,
+  getObjectTaggingOperation,
+  putObjectTaggingOperation,
+} from './objects/object-tagging.ts'
+import { postObjectOperation } from './objects/post-object.ts'
+import { putObjectOperation } from './objects/put-object.ts'
+import { updateObjectEncryptionOperation } from './objects/update-object-encryption.ts'
 import { refusedOperations } from './refused-operations.ts'
-import { updateObjectEncryptionOperation } from './update-object-encryption.ts'
-import { uploadPartOperation } from './upload-part.ts'
-import { uploadPartCopyOperation } from './upload-part-copy.ts'
+import { abortMultipartUploadOperation } from './uploads/abort-multipart-upload.ts'
+import { completeMultipartUploadOperation } from './uploads/complete-multipart-upload.ts'
+import { createMultipartUploadOperation } from './uploads/create-multipart-upload.ts'
+import { listMultipartUploadsOperation } from './uploads/list-multipart-uploads.ts'
+import { listPartsOperation } from './uploads/list-parts.ts'
+import { uploadPartOperation } from './uploads/upload-part.ts'
+import { uploadPartCopyOperation } from './uploads/upload-part-copy.ts'
 
 export const operations: readonly Operation<OperationContext>[] = [
   listBucketsOperation,

@@ -154,12 +154,12 @@ const rooms: readonly Room[] = [
       'identities/refusal.ts',
       'logins/',
       'version.ts',
-      'operations/account-blocks.ts',
-      'operations/authorize.ts',
-      'operations/authorize-account.ts',
+      'operations/access/account-blocks.ts',
+      'operations/access/authorize.ts',
+      'operations/access/authorize-account.ts',
       'operations/bucket-name.ts',
       'operations/context.ts',
-      'operations/explain-access.ts',
+      'operations/access/explain-access.ts',
     ],
   },
   {
@@ -278,7 +278,7 @@ const seenByBench = [
   // What a decision costs is held against what a verification costs: both are functions.
   '../src/auth/credentials.ts',
   '../src/auth/verify.ts',
-  '../src/operations/request-scope.ts',
+  '../src/operations/access/request-scope.ts',
   // The engines of metadata are also measured alone, beside each other.
   '../src/kv/kv.ts',
   '../src/kv/lmdb.ts',

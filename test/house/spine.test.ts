@@ -99,7 +99,7 @@ it('PutObject goes through at most 11 files to its last fdatasync and its commit
     'http/pipeline.ts',
     'objects/incoming-data.ts',
     'objects/write-object.ts',
-    'operations/put-object.ts',
+    'operations/objects/put-object.ts',
     'stores/directory/directory-store.ts',
     'stores/directory/large-file-writer.ts',
     'stores/directory/large-files.ts',
@@ -121,7 +121,7 @@ it.each([
     'http/server.ts',
     'objects/find-version.ts',
     'objects/read-object.ts',
-    'operations/get-object.ts',
+    'operations/objects/get-object.ts',
     'operations/run.ts',
     'stores/node-fs.ts',
   ]

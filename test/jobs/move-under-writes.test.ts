@@ -1,7 +1,7 @@
 /** Random writes, deletions, uploads and locks while a bucket is moved, twice: everything reads right, lies where it is to lie, and nothing is left behind. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { moveQueued } from '../../src/jobs/queued-moves.ts'
+import { moveQueued } from '../../src/jobs/moves/queued-moves.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { changeBucket, findBucket } from '../../src/objects/buckets.ts'
 import { setLegalHold } from '../../src/objects/change-version.ts'

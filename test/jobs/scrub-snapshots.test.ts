@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { lostBlobs } from '../../src/jobs/repair.ts'
 import { type ScrubCounts, scrubTask } from '../../src/jobs/scrub.ts'
-import type { RunningTask } from '../../src/jobs/task-runner.ts'
+import type { RunningTask } from '../../src/jobs/tasks/task-runner.ts'
 import { snapshots } from '../../src/records/keyspace.ts'
 import { snapshotPieceCodec } from '../../src/records/record-codecs.ts'
 import { damages, spoil } from '../blobs/disks.ts'

@@ -1,5 +1,5 @@
 /** A clock for paces that only their waits move. */
-import type { PaceClock } from '../../src/jobs/pace.ts'
+import type { PaceClock } from '../../src/jobs/tasks/pace.ts'
 
 export function waitingClock(): PaceClock & { nowMs: number } {
   const clock = {

@@ -12,7 +12,7 @@ export interface Modules {
   changeVersion: typeof import('../../src/objects/change-version.ts')
   historyCommit: typeof import('../../src/commits/history-commit.ts')
   lockClock: typeof import('../../src/commits/lock-clock.ts')
-  permissions: typeof import('../../src/operations/authorize.ts')
+  permissions: typeof import('../../src/operations/access/authorize.ts')
   retention: typeof import('../../src/rules/retention.ts')
   shardOwner: typeof import('../../src/jobs/shard-owner.ts')
   uploads: typeof import('../../src/objects/uploads.ts')

@@ -25,7 +25,7 @@ vi.mock('../../src/commits/history-commit.ts', async (importReal) =>
 vi.mock('../../src/commits/lock-clock.ts', async (importReal) =>
   pluggable(await importReal<Modules['lockClock']>(), () => planted.plugs.lockClock),
 )
-vi.mock('../../src/operations/authorize.ts', async (importReal) =>
+vi.mock('../../src/operations/access/authorize.ts', async (importReal) =>
   pluggable(await importReal<Modules['permissions']>(), () => planted.plugs.permissions),
 )
 vi.mock('../../src/rules/retention.ts', async (importReal) =>

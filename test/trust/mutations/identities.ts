@@ -60,17 +60,17 @@ export const identityMutations: readonly Mutation[] = [
   },
   {
     name: 'a user is taken for the account where the bucket has no policy',
-    file: 'operations/authorize.ts',
+    file: 'operations/access/authorize.ts',
     find: 'permissions !== undefined || policies !== undefined || session !== undefined',
     replace: 'permissions !== undefined || session !== undefined',
     suite: 'wire/user-keys.test.ts',
   },
   {
     name: 'of two session policies one is enough',
-    file: 'operations/principal-policies.ts',
+    file: 'operations/access/principal-policies.ts',
     find: 'one.allows === undefined || other.allows === undefined',
     replace: 'one.allows === undefined && other.allows === undefined',
-    suite: 'operations/principal-policies.test.ts',
+    suite: 'operations/access/principal-policies.test.ts',
   },
   {
     name: 'a secret is sealed by a key of the ring that is retired at that moment',

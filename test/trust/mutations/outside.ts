@@ -118,7 +118,7 @@ export const outsideMutations: readonly Mutation[] = [
   },
   {
     name: 'an unsigned preflight tells a bucket without rules from one that is not there',
-    file: 'operations/cross-origin.ts',
+    file: 'operations/access/cross-origin.ts',
     find: "error.code === 'NoSuchBucket') return undefined",
     replace: "error.code === 'NoSuchBucket') return []",
     suite: 'wire/cross-origin.test.ts',
@@ -167,7 +167,7 @@ export const outsideMutations: readonly Mutation[] = [
   },
   {
     name: 'what an account blocks lifts what the bucket blocks',
-    file: 'operations/account-blocks.ts',
+    file: 'operations/access/account-blocks.ts',
     find: 'own === undefined ? by : joinBlocks(own, by)',
     replace: 'by',
     suite: 'wire/account-blocks.test.ts',

@@ -1,0 +1,127 @@
+/** Configurations with one fixed value for every bucket: reads return it, and writes accept nothing else. */
+import { vendor } from '../../contract/fields.ts'
+import { requestCharged } from '../../contract/groups.ts'
+import { oneOf, optional, refusedElement, struct } from '../../contract/shapes.ts'
+import { boolean as booleanValue } from '../../contract/values.ts'
+import { notImplemented, S3Error } from '../../errors.ts'
+import { acceptsOnly, answersAlways } from './unconfigured-bucket.ts'
+
+const acceleration = struct({ Status: optional(oneOf('Enabled', 'Suspended')) })
+const payment = struct({ Payer: oneOf('BucketOwner', 'Requester') })
+const logging = struct({ LoggingEnabled: refusedElement })
+const notification = struct({
+  TopicConfiguration: refusedElement,
+  QueueConfiguration: refusedElement,
+  CloudFunctionConfiguration: refusedElement,
+  EventBridgeConfiguration: refusedElement,
+})
+export const fixedConfigurations = [
+  answersAlways(
+    {
+      name: 'GetBucketAccelerateConfiguration',
+      query: ['accelerate'],
+      permission: 's3:GetAccelerateConfiguration',
+      summary: 'Returns an empty configuration: transfers are never accelerated.',
+      output: requestCharged,
+    },
+    'AccelerateConfiguration',
+    acceleration,
+    {},
+  ),
+  acceptsOnly(
+    {
+      name: 'PutBucketAccelerateConfiguration',
+      query: ['accelerate'],
+      permission: 's3:PutAccelerateConfiguration',
+      summary: 'Accepts that acceleration is suspended; refuses to enable it.',
+    },
+    'AccelerateConfiguration',
+    acceleration,
+    ({ Status }) => {
+      if (Status === undefined) throw new S3Error('MalformedXML')
+      if (Status === 'Enabled') throw notImplemented('AccelerateConfiguration/Status=Enabled')
+    },
+  ),
+  answersAlways(
+    {
+      name: 'GetBucketRequestPayment',
+      query: ['requestPayment'],
+      permission: 's3:GetBucketRequestPayment',
+      summary: 'Says that the owner of the bucket pays.',
+    },
+    'RequestPaymentConfiguration',
+    payment,
+    { Payer: 'BucketOwner' },
+  ),
+  acceptsOnly(
+    {
+      name: 'PutBucketRequestPayment',
+      query: ['requestPayment'],
+      permission: 's3:PutBucketRequestPayment',
+      summary: 'Accepts that the owner of the bucket pays; refuses to make requesters pay.',
+    },
+    'RequestPaymentConfiguration',
+    payment,
+    ({ Payer }) => {
+      if (Payer === 'Requester') throw notImplemented('RequestPaymentConfiguration/Payer=Requester')
+    },
+  ),
+  answersAlways(
+    {
+      name: 'GetBucketLogging',
+      query: ['logging'],
+      permission: 's3:GetBucketLogging',
+      summary: 'Returns an empty status: access to the bucket is not logged.',
+    },
+    'BucketLoggingStatus',
+    logging,
+    {},
+  ),
+  acceptsOnly(
+    {
+      name: 'PutBucketLogging',
+      query: ['logging'],
+      permission: 's3:PutBucketLogging',
+      summary: 'Accepts a status that turns logging off; refuses one that turns it on.',
+    },
+    'BucketLoggingStatus',
+    logging,
+    () => {},
+  ),
+  answersAlways(
+    {
+      name: 'GetBucketNotificationConfiguration',
+      query: ['notification'],
+      permission: 's3:GetBucketNotification',
+      summary: 'Returns an empty configuration: nobody is notified.',
+    },
+    'NotificationConfiguration',
+    notification,
+    {},
+  ),
+  acceptsOnly(
+    {
+      name: 'PutBucketNotificationConfiguration',
+      query: ['notification'],
+      permission: 's3:PutBucketNotification',
+      summary: 'Accepts a configuration that turns notifications off; refuses any that names a destination.',
+      // Accepted and ignored: a configuration without destinations has none to validate.
+      input: { skipDestinationValidation: vendor('skip-destination-validation', booleanValue) },
+      errors: ['InvalidArgument'],
+    },
+    'NotificationConfiguration',
+    notification,
+    () => {},
+  ),
+  answersAlways(
+    {
+      name: 'GetBucketAbac',
+      query: ['abac'],
+      permission: 's3:GetBucketAbac',
+      summary: 'Says that tags of the bucket grant no access.',
+    },
+    'AbacStatus',
+    struct({ Status: oneOf('Enabled', 'Disabled') }),
+    { Status: 'Disabled' },
+  ),
+]

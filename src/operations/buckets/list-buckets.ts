@@ -1,0 +1,71 @@
+import { query } from '../../contract/fields.ts'
+import { absentElement, list, optional, string, struct, timestamp } from '../../contract/shapes.ts'
+import { integer, text } from '../../contract/values.ts'
+import { limits } from '../../limits.ts'
+import { listBuckets } from '../../objects/buckets.ts'
+import { defineOperation } from '../context.ts'
+import { pageToken, readPageToken } from '../listings/page-token.ts'
+import { regionOf } from './location-constraint.ts'
+
+export const listBucketsOperation = defineOperation({
+  name: 'ListBuckets',
+  method: 'GET',
+  target: 'service',
+  permission: 's3:ListAllMyBuckets',
+  summary: "Lists the sender's buckets in order of name.",
+  input: {
+    continuationToken: query('continuation-token', text),
+    maxBuckets: query('max-buckets', integer({ min: 1, max: limits.listBucketsMax })),
+    prefix: query('prefix', text),
+    bucketRegion: query('bucket-region', text),
+  },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'ListAllMyBucketsResult',
+    shape: struct({
+      Owner: struct({ ID: string, DisplayName: string }),
+      Buckets: struct({
+        Bucket: list(
+          struct({
+            Name: string,
+            CreationDate: timestamp,
+            BucketRegion: optional(string),
+            BucketArn: absentElement('it is a directory bucket'),
+          }),
+        ),
+      }),
+      Prefix: optional(string),
+      ContinuationToken: optional(string),
+    }),
+  },
+  errors: ['InvalidArgument'],
+
+  async handle({ backend, principal, region }, input) {
+    const start = input.continuationToken === undefined ? undefined : readPageToken(input.continuationToken)
+    const page = await listBuckets(backend, {
+      owner: principal.accountId,
+      prefix: input.prefix ?? '',
+      afterName: start !== undefined && 'afterKey' in start ? start.afterKey : undefined,
+      max: input.maxBuckets ?? limits.listBucketsMax,
+    })
+    const shown = page.buckets.filter(
+      ({ locationConstraint }) =>
+        input.bucketRegion === undefined || regionOf(locationConstraint, region) === input.bucketRegion,
+    )
+    return {
+      body: {
+        Owner: { ID: principal.accountId, DisplayName: principal.displayName },
+        Buckets: {
+          Bucket: shown.map((bucket) => ({
+            Name: bucket.name,
+            CreationDate: bucket.createdMs,
+            BucketRegion: regionOf(bucket.locationConstraint, region),
+          })),
+        },
+        Prefix: input.prefix,
+        ContinuationToken: page.next === undefined ? undefined : pageToken({ afterKey: page.next }),
+      },
+    }
+  },
+})

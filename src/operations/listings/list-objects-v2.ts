@@ -1,0 +1,91 @@
+import { query } from '../../contract/fields.ts'
+import { requestCharged } from '../../contract/groups.ts'
+import { boolean, integer, optional, string, struct } from '../../contract/shapes.ts'
+import { boolean as booleanText, text } from '../../contract/values.ts'
+import { listObjects } from '../../objects/list-objects.ts'
+import type { PageStart } from '../../rules/listing.ts'
+import { defineOperation } from '../context.ts'
+import {
+  commonPrefixesShape,
+  contentsOf,
+  contentsShape,
+  listingInputs,
+  ownersIn,
+  pageSize,
+  textEncoder,
+} from './object-listing.ts'
+import { pageToken, readPageToken } from './page-token.ts'
+
+export const listObjectsV2Operation = defineOperation({
+  name: 'ListObjectsV2',
+  method: 'GET',
+  target: 'bucket',
+  query: ['list-type=2'],
+  permission: 's3:ListBucket',
+  summary: 'Lists keys in UTF-8 byte order, up to 1,000 a page, grouped by delimiter.',
+  input: {
+    continuationToken: query('continuation-token', text),
+    startAfter: query('start-after', text),
+    fetchOwner: query('fetch-owner', booleanText),
+    ...listingInputs,
+  },
+  output: requestCharged,
+  outputBody: {
+    kind: 'xml',
+    root: 'ListBucketResult',
+    shape: struct({
+      Name: string,
+      Prefix: string,
+      Delimiter: optional(string),
+      MaxKeys: integer,
+      KeyCount: integer,
+      IsTruncated: boolean,
+      ContinuationToken: optional(string),
+      NextContinuationToken: optional(string),
+      StartAfter: optional(string),
+      EncodingType: optional(string),
+      Contents: contentsShape,
+      CommonPrefixes: commonPrefixesShape,
+    }),
+  },
+  errors: ['NoSuchBucket', 'InvalidArgument'],
+
+  async handle(context, input) {
+    const { backend, scope, bucket } = context
+    const { prefix = '', delimiter = '' } = input
+    const max = pageSize(input.maxKeys)
+    const { bucket: record, page } = await listObjects(backend, scope, {
+      prefix,
+      delimiter,
+      max,
+      start: startOf(input),
+      owners: input.fetchOwner === true,
+    })
+    const encode = textEncoder(input.encodingType)
+    return {
+      body: {
+        Name: bucket,
+        Prefix: encode(prefix),
+        Delimiter: delimiter === '' ? undefined : encode(delimiter),
+        MaxKeys: max,
+        KeyCount: page.entries.length + page.groups.length,
+        IsTruncated: page.next !== undefined,
+        ContinuationToken: input.continuationToken,
+        NextContinuationToken: page.next === undefined ? undefined : pageToken(page.next),
+        StartAfter: input.startAfter === undefined ? undefined : encode(input.startAfter),
+        EncodingType: input.encodingType,
+        Contents: contentsOf(page.entries, encode, input.fetchOwner === true ? ownersIn(context, record) : undefined),
+        CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
+      },
+    }
+  },
+})
+
+/** A continuation token takes precedence over `start-after`, which clients repeat with every page. */
+function startOf(input: {
+  continuationToken?: string | undefined
+  startAfter?: string | undefined
+}): PageStart | undefined {
+  if (input.continuationToken !== undefined) return readPageToken(input.continuationToken)
+  return input.startAfter === undefined || input.startAfter === '' ? undefined : { afterKey: input.startAfter }
+}

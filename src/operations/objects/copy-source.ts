@@ -1,0 +1,124 @@
+/** The source of a copy: the `copy-source` header, its conditions, its range, and how it is opened. */
+
+import type { BucketScope } from '../../commits/scope.ts'
+import { vendor } from '../../contract/fields.ts'
+import { versionName } from '../../contract/groups.ts'
+import { lenientHttpDate, text } from '../../contract/values.ts'
+import { invalidArgument, S3Error } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import { findBucket } from '../../objects/buckets.ts'
+import { type OpenedObject, openObject, type ReadAddress } from '../../objects/read-object.ts'
+import type { ObjectRecord } from '../../records/records.ts'
+import type { ByteRange } from '../../rules/byte-range.ts'
+import type { ReadConditions } from '../../rules/preconditions.ts'
+import type { OperationContext } from '../context.ts'
+
+export const copySourceInputs = {
+  copySourceIfMatch: vendor('copy-source-if-match', text),
+  copySourceIfNoneMatch: vendor('copy-source-if-none-match', text),
+  copySourceIfModifiedSince: vendor('copy-source-if-modified-since', lenientHttpDate),
+  copySourceIfUnmodifiedSince: vendor('copy-source-if-unmodified-since', lenientHttpDate),
+  sourceExpectedBucketOwner: vendor('source-expected-bucket-owner', text),
+} as const
+
+const versionParameter = 'versionId='
+
+export interface CopySource {
+  bucket: string
+  key: string
+  versionId: string | undefined
+}
+
+/** `/bucket/key?versionId=null`, percent-encoded, with or without the first slash. Throws InvalidArgument. */
+export function parseCopySource(header: string): CopySource {
+  const invalid = () =>
+    invalidArgument('copy-source', header, 'Copy Source must mention the source bucket and key: sourcebucket/sourcekey')
+  const at = header.indexOf('?')
+  const [path, query] = at < 0 ? [header, undefined] : [header.slice(0, at), header.slice(at + 1)]
+  if (query?.startsWith(versionParameter) === false) throw invalid()
+  const versionId = query && versionName(query.slice(versionParameter.length), 'copy-source')
+  const decoded = decodePath(path)
+  if (decoded === undefined) throw invalid()
+  const source = decoded.startsWith('/') ? decoded.slice(1) : decoded
+  const slash = source.indexOf('/')
+  if (slash <= 0 || slash === source.length - 1) throw invalid()
+  const key = source.slice(slash + 1)
+  if (Buffer.byteLength(key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
+  return { bucket: source.slice(0, slash), key, versionId }
+}
+
+function decodePath(path: string): string | undefined {
+  // Header values arrive as one character a byte; some clients send UTF-8 unencoded.
+  const bytes = Buffer.from(path, 'latin1')
+  const text = bytes.toString('utf8')
+  // Decoding invalid UTF-8 would give another key.
+  if (!Buffer.from(text).equals(bytes)) return undefined
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The permission that reading the source needs. */
+export const readPermission = ({ versionId }: Pick<CopySource, 'versionId'>): string =>
+  versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion'
+
+/**
+ * Like `openObject`, with two differences. A source that names a delete marker is InvalidRequest, as AWS documents. A missing source is AccessDenied for a
+ * principal that may not list its bucket, so that it looks like a private one.
+ */
+export async function openCopySource<P extends { range: ByteRange }>(
+  { backend, scopeOf }: Pick<OperationContext, 'backend' | 'scopeOf'>,
+  scope: BucketScope,
+  source: CopySource & ReadAddress,
+  plan: (record: ObjectRecord) => P,
+): Promise<OpenedObject<P>> {
+  try {
+    return await openObject(backend, scope, source, plan)
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error
+    if (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion')
+      await findBucket(backend, scopeOf({ bucket: source.bucket, key: '' }, 's3:ListBucket', undefined))
+    if (error.code !== 'MethodNotAllowed') throw error
+    throw new S3Error('InvalidRequest', {
+      message: 'The source of a copy request may not specifically refer to a delete marker by version id.',
+    })
+  }
+}
+
+export function copyConditions(input: {
+  copySourceIfMatch?: string | undefined
+  copySourceIfNoneMatch?: string | undefined
+  copySourceIfModifiedSince?: number | undefined
+  copySourceIfUnmodifiedSince?: number | undefined
+}): ReadConditions {
+  return {
+    ifMatch: input.copySourceIfMatch,
+    ifNoneMatch: input.copySourceIfNoneMatch,
+    ifModifiedSinceMs: input.copySourceIfModifiedSince,
+    ifUnmodifiedSinceMs: input.copySourceIfUnmodifiedSince,
+  }
+}
+
+/** `header`: `bytes=first-last`, with both offsets given and within the source. Throws InvalidArgument. */
+export function copyRange(header: string | undefined, size: number): ByteRange {
+  if (header === undefined) return { start: 0, end: size }
+  const match = /^bytes=(\d+)-(\d+)$/.exec(header)
+  if (match === null || Number(match[1]) > Number(match[2])) {
+    throw invalidArgument(
+      'copy-source-range',
+      header,
+      'The copy source range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
+    )
+  }
+  const range = { start: Number(match[1]), end: Number(match[2]) + 1 }
+  if (range.end > size) {
+    throw invalidArgument(
+      'copy-source-range',
+      header,
+      `Range specified is not valid for source object of size: ${size}`,
+    )
+  }
+  return range
+}

@@ -1,0 +1,95 @@
+/** What clients set on an object besides its bytes. Converts request fields to the stored attributes. */
+import { S3Error } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import {
+  type ObjectAttributes,
+  type RetentionMode,
+  type StorageClass,
+  storageClasses,
+} from '../../records/object-attributes.ts'
+import { parseTaggingHeader } from '../../rules/tag-set.ts'
+
+export interface AttributeInputs {
+  contentType?: string | undefined
+  contentEncoding?: string | undefined
+  contentLanguage?: string | undefined
+  contentDisposition?: string | undefined
+  cacheControl?: string | undefined
+  expires?: string | undefined
+  metadata: Record<string, string>
+  tagging?: string | undefined
+  objectLockMode?: RetentionMode | undefined
+  objectLockRetainUntilDate?: number | undefined
+  objectLockLegalHold?: 'ON' | 'OFF' | undefined
+  storageClass?: string | undefined
+  websiteRedirectLocation?: string | undefined
+}
+
+const defaultContentType = 'binary/octet-stream'
+
+/** Throws MetadataTooLarge, InvalidTag, InvalidArgument, InvalidStorageClass. */
+export function objectAttributes(input: AttributeInputs): ObjectAttributes {
+  const { retention, legalHold } = lockAttributes(input)
+  return {
+    headers: {
+      // An empty one would let browsers guess the type.
+      contentType: input.contentType || defaultContentType,
+      contentEncoding: storedEncoding(input.contentEncoding),
+      contentLanguage: input.contentLanguage,
+      contentDisposition: input.contentDisposition,
+      cacheControl: input.cacheControl,
+      expires: input.expires,
+    },
+    metadata: checkMetadata(input.metadata),
+    tags: input.tagging === undefined ? [] : parseTaggingHeader(input.tagging),
+    retention,
+    legalHold,
+    storageClass: storageClassOf(input.storageClass),
+    websiteRedirectLocation: input.websiteRedirectLocation,
+  }
+}
+
+function storageClassOf(asked: string | undefined): StorageClass | undefined {
+  if (asked === undefined || asked === 'STANDARD') return undefined
+  const known = storageClasses.find((name) => name === asked)
+  if (known !== undefined && known !== 'STANDARD') return known
+  throw new S3Error('InvalidStorageClass', { details: { StorageClassRequested: asked } })
+}
+
+/** The storage class as documents and lists show it. */
+export function shownStorageClass({ storageClass }: Pick<ObjectAttributes, 'storageClass'>): string {
+  return storageClass ?? 'STANDARD'
+}
+
+/** Throws InvalidArgument when mode and date don't come together. */
+function lockAttributes(input: AttributeInputs): Pick<ObjectAttributes, 'retention' | 'legalHold'> {
+  const { objectLockMode: mode, objectLockRetainUntilDate: untilMs, objectLockLegalHold: hold } = input
+  if ((mode === undefined) !== (untilMs === undefined)) {
+    throw new S3Error('InvalidArgument', {
+      message: 'object-lock-retain-until-date and object-lock-mode must both be supplied',
+    })
+  }
+  return {
+    retention: mode === undefined || untilMs === undefined ? undefined : { mode, untilMs },
+    legalHold: hold === undefined ? undefined : hold === 'ON',
+  }
+}
+
+function checkMetadata(metadata: Record<string, string>): Record<string, string> {
+  let size = 0
+  for (const [name, value] of Object.entries(metadata)) size += name.length + value.length
+  if (size > limits.userMetadataBytesMax) {
+    throw new S3Error('MetadataTooLarge', {
+      details: { Size: String(size), MaxSizeAllowed: String(limits.userMetadataBytesMax) },
+    })
+  }
+  return metadata
+}
+
+/** Content-Encoding without `aws-chunked`, which describes the framing of the request and not the object. */
+function storedEncoding(encoding: string | undefined): string | undefined {
+  const codings = encoding?.split(',') ?? []
+  const kept = codings.filter((coding) => coding.trim().toLowerCase() !== 'aws-chunked')
+  const stored = kept.length === codings.length ? encoding : kept.join(',').trim()
+  return stored === '' ? undefined : stored
+}
