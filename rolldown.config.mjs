@@ -18,7 +18,7 @@ export default {
   // Side by side, because the command starts the worker, and the engine the thread, by names beside their own.
   input: {
     main: 'src/cli/main.ts',
-    worker: 'src/cli/worker.ts',
+    worker: 'src/cli/serving/worker.ts',
     thread: 'src/threads/thread.ts',
     index: 'src/index.ts',
   },

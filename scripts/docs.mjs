@@ -1,6 +1,6 @@
 // `npm run docs`: writes the pages, the manual page and the sections of other pages that are generated from the compiled code's tables.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { adminPage } from '../dist/src/admin/page.js'
+import { adminPage } from '../dist/src/admin/requests/page.js'
 import { adminOperations } from '../dist/src/admin/table.js'
 import { commands } from '../dist/src/cli/commands.js'
 import { manualPage } from '../dist/src/cli/manual.js'

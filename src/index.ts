@@ -11,14 +11,13 @@ import { addressRanges, endpointUrls } from './config/kinds.ts'
 import { parseOidcProviders } from './config/oidc.ts'
 import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { S3Error } from './errors.ts'
-import { checkKeyPair } from './http/key-pair.ts'
-import type { KeyPair } from './http/tls-front.ts'
+import { checkKeyPair } from './http/connections/key-pair.ts'
+import type { KeyPair } from './http/connections/tls-front.ts'
 import type { Identities, ServedIdentities } from './identities/identities.ts'
 import { openIdentities } from './identities/open-identities.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { createBucket } from './objects/buckets.ts'
 import { openAccountBlocks } from './opening/account-blocks.ts'
-import { emptyStore } from './opening/empty-store.ts'
 import { openEndpoint } from './opening/endpoint.ts'
 import {
   type LibraryData,
@@ -27,8 +26,9 @@ import {
   openLibraryData,
   type StoreOptions,
 } from './opening/library-data.ts'
+import { patientStart } from './opening/metadata/patient-start.ts'
 import { openTraces } from './opening/open-telemetry.ts'
-import { patientStart } from './opening/patient-start.ts'
+import { emptyStore } from './opening/placement/empty-store.ts'
 import { type PortLog, silentLog } from './opening/port-log.ts'
 import { checkStartOptions } from './opening/start-options.ts'
 import { operations } from './operations/table.ts'

@@ -4,7 +4,7 @@ import { known } from '../known.ts'
 import type { AccessRequest, ContextValue } from './access-request.ts'
 import { findOperator, nullOperator, parseValue, type ValuesMatcher } from './condition-operators.ts'
 import type { Lookup } from './glob.ts'
-import type { PolicyCondition } from './policy-document.ts'
+import type { PolicyCondition } from './parsing/policy-document.ts'
 import { contextLookup, contextValue } from './principal-values.ts'
 import { readBoolean } from './value-kinds.ts'
 

@@ -4,8 +4,14 @@ import { type ConditionTest, compileCondition } from './compile-condition.ts'
 import type { CompiledPolicy, PolicyNeeds, PolicyVerdict } from './compiled-policy.ts'
 import { findOperator, parseValue } from './condition-operators.ts'
 import { compileGlob, type Lookup, parsePattern } from './glob.ts'
-import type { NamedPrincipal, Patterns, PolicyDocument, PolicyStatement, Principals } from './policy-document.ts'
-import { policyPattern } from './policy-pattern.ts'
+import type {
+  NamedPrincipal,
+  Patterns,
+  PolicyDocument,
+  PolicyStatement,
+  Principals,
+} from './parsing/policy-document.ts'
+import { policyPattern } from './parsing/policy-pattern.ts'
 import { contextLookup } from './principal-values.ts'
 import { isPublicStatement } from './public-policy.ts'
 

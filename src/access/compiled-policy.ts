@@ -1,6 +1,6 @@
 /** A policy that can be evaluated. */
 import type { AccessRequest } from './access-request.ts'
-import type { NamedPrincipal, PolicyKind } from './policy-document.ts'
+import type { NamedPrincipal, PolicyKind } from './parsing/policy-document.ts'
 
 export interface CompiledPolicy {
   readonly kind: PolicyKind

@@ -2,7 +2,7 @@
 import { type AddressRange, isInAddressRanges, readAddressRange } from '../address-range.ts'
 import { known } from '../known.ts'
 import { compileGlob, type GlobMatcher, hasVariable, type Lookup, type PatternToken, textOf } from './glob.ts'
-import { policyPattern } from './policy-pattern.ts'
+import { policyPattern } from './parsing/policy-pattern.ts'
 import { arnParts, readBinary, readBoolean, readNumber, readTime } from './value-kinds.ts'
 
 /** Whether a value of the request matches any of the policy's values. */

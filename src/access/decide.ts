@@ -11,7 +11,7 @@ import {
   objectPermissionFor,
   type PublicAccessBlock,
 } from './grants.ts'
-import type { PolicyKind } from './policy-document.ts'
+import type { PolicyKind } from './parsing/policy-document.ts'
 
 export interface DecisionInput {
   readonly request: AccessRequest

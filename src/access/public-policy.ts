@@ -2,7 +2,7 @@
 import { readAddressRange } from '../address-range.ts'
 import { findOperator, parseValue } from './condition-operators.ts'
 import { hasVariable, hasWildcard } from './glob.ts'
-import type { PolicyCondition, PolicyStatement } from './policy-document.ts'
+import type { PolicyCondition, PolicyStatement } from './parsing/policy-document.ts'
 
 /** With a fixed value, these keys narrow a statement enough that it is not public. */
 const narrowingKeys: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** The reason of a decision in words, for the log and `holdfast access explain`. */
 import type { Reason } from './decide.ts'
-import { statementText } from './policy-part.ts'
+import { statementText } from './parsing/policy-part.ts'
 
 /** `Deny by statement "Lock" of the bucket policy`. */
 export function reasonText(because: Reason): string {

@@ -1,6 +1,6 @@
 /** The admin port's operations on accounts. The server decides which accounts exist; each account decides what it blocks from the public. */
 import { z } from 'zod'
-import { defineAdminOperation } from './operation.ts'
+import { defineAdminOperation } from './requests/operation.ts'
 import { accountView, name, noInput, publicAccessBlock, showAccount } from './views.ts'
 
 const createAccount = defineAdminOperation({

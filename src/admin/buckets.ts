@@ -1,6 +1,6 @@
 /** The admin port's lists of buckets with their usage. What a bucket contains is read through the S3 port. */
 import { z } from 'zod'
-import { defineAdminOperation } from './operation.ts'
+import { defineAdminOperation } from './requests/operation.ts'
 import { bucketView } from './state-views.ts'
 import { noInput } from './views.ts'
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { KeyEntry } from '../identities/identities.ts'
 import { IdentityRefused } from '../identities/refusal.ts'
-import { type AdminContext, defineAdminOperation, type Parameters } from './operation.ts'
+import { type AdminContext, defineAdminOperation, type Parameters } from './requests/operation.ts'
 import {
   issuedKeyView,
   keyView,

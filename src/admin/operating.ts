@@ -1,8 +1,8 @@
 /** The admin port's operations on how the server runs: its configuration, its log, the requests that it serves, and what it supports. */
 import { z } from 'zod'
-import type { SeenRequest } from '../http/request-feed.ts'
+import type { SeenRequest } from '../http/telemetry/request-feed.ts'
 import { limits } from '../limits.ts'
-import { defineAdminOperation, defineAdminStream } from './operation.ts'
+import { defineAdminOperation, defineAdminStream } from './requests/operation.ts'
 import type { RequestFeed } from './services.ts'
 import { logLevel, requestView, settingView } from './state-views.ts'
 import { noInput } from './views.ts'

@@ -1,6 +1,6 @@
 /** The admin port's operations on an account's named policies, including the built-in ones. */
 import { z } from 'zod'
-import { defineAdminOperation } from './operation.ts'
+import { defineAdminOperation } from './requests/operation.ts'
 import { noInput, policyDocument, policyView, showPolicy, textOf } from './views.ts'
 
 const putPolicy = defineAdminOperation({

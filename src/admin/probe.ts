@@ -1,7 +1,7 @@
 /** Unsigned health checks of the admin port: whether the process is alive, and whether it can serve. */
 import type { Exchange } from '../http/exchange.ts'
 import type { RequestHead } from '../http/request-head.ts'
-import { sendJson } from './answer.ts'
+import { sendJson } from './requests/answer.ts'
 
 /** What the server tells unsigned clients about itself. */
 export interface AdminReadiness {

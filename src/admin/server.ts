@@ -1,7 +1,7 @@
 /** The admin port's operations on the server as a whole: its state, and the reason why it allows or denies a request. */
 import { z } from 'zod'
 import { isoTime } from '../time-text.ts'
-import { defineAdminOperation } from './operation.ts'
+import { defineAdminOperation } from './requests/operation.ts'
 import { name, noInput } from './views.ts'
 
 const getServerInfo = defineAdminOperation({

@@ -1,6 +1,6 @@
 /** What the handlers of the admin port work with. `opening/` provides it. */
 import type { z } from 'zod'
-import type { SeenRequest } from '../http/request-feed.ts'
+import type { SeenRequest } from '../http/telemetry/request-feed.ts'
 import type { Identities } from '../identities/identities.ts'
 import type { AccessQuestion, ExplainedDecision, Subject } from './explanation.ts'
 import type {

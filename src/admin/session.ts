@@ -1,11 +1,11 @@
 /** The admin port's operations for browsers: log in, log out, who is logged in, and keys with which a page uses the S3 port. */
 import { z } from 'zod'
-import { peerGroup } from '../http/fair-share.ts'
+import { peerGroup } from '../http/connections/fair-share.ts'
 import { limits } from '../limits.ts'
 import { readCookie, setCookie } from '../logins/cookies.ts'
 import { LogInRefused } from '../logins/log-in-refused.ts'
 import { isoTime } from '../time-text.ts'
-import { type AdminContext, type AdminOperation, defineAdminOperation } from './operation.ts'
+import { type AdminContext, type AdminOperation, defineAdminOperation } from './requests/operation.ts'
 import { name, noInput } from './views.ts'
 
 const isSecure = ({ client }: AdminContext): boolean => client.origin.startsWith('https:')

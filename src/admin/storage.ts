@@ -1,6 +1,6 @@
 /** The admin port's operations on stores, locations and the members that share them. */
 import { z } from 'zod'
-import { defineAdminOperation } from './operation.ts'
+import { defineAdminOperation } from './requests/operation.ts'
 import { locationView, memberView } from './state-views.ts'
 import { noInput } from './views.ts'
 

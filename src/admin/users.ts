@@ -1,6 +1,6 @@
 /** The admin port's operations on the users of an account, and on their policies. */
 import { z } from 'zod'
-import { defineAdminOperation } from './operation.ts'
+import { defineAdminOperation } from './requests/operation.ts'
 import { name, noInput, policyDocument, showUser, tags, textOf, userView } from './views.ts'
 
 const createUser = defineAdminOperation({

@@ -11,11 +11,15 @@ import { PlacementRefused } from '../instance/known-placement.ts'
 import { MetadataDamaged } from '../kv/integrity/metadata-damaged.ts'
 import { ConfigurationRefused } from '../kv/postgres/session-rules.ts'
 import { ListenFailed } from '../opening/listen-address.ts'
-import { MetadataMoveRefused, MetadataUnreachable, SharedMetadataRefused } from '../opening/metadata-failures.ts'
+import {
+  MetadataMoveRefused,
+  MetadataUnreachable,
+  SharedMetadataRefused,
+} from '../opening/metadata/metadata-failures.ts'
 import { SnapshotDamaged } from '../records/snapshot-pieces.ts'
-import { AdminRefused } from './admin-client.ts'
-import { WorkerFailed } from './crew.ts'
+import { AdminRefused } from './admin/admin-client.ts'
 import { MembersAtWork } from './maintainer-post.ts'
+import { WorkerFailed } from './serving/crew.ts'
 
 const expected = [
   AdminRefused,

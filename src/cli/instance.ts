@@ -12,8 +12,8 @@ import { openIdentities } from '../identities/open-identities.ts'
 import { hostDirectory } from '../instance/data-directory.ts'
 import { keptRootKey, type RootKey, readRootKey } from '../instance/root-key.ts'
 import { urlOf } from '../opening/listen-address.ts'
+import { patientStart } from '../opening/metadata/patient-start.ts'
 import { openServedData } from '../opening/open-served-data.ts'
-import { patientStart } from '../opening/patient-start.ts'
 import { exitOnFatal, type Log } from './log.ts'
 
 export interface Instance {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The entry of the command line. */
-import './no-debugger.ts'
+import './serving/no-debugger.ts'
 import { z } from 'zod'
 import { makeSchemasWith } from '../lazy-schema.ts'
 import { flushLog } from './log.ts'

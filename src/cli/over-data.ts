@@ -12,6 +12,6 @@ export const overData =
   }
 
 export const serveData: Run = async (invocation) => {
-  const { serve } = await import('./serve.ts')
+  const { serve } = await import('./serving/serve.ts')
   return serve(invocation)
 }

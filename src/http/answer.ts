@@ -2,10 +2,10 @@
 import type { ByteSource } from '../byte-source.ts'
 import type { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { type Afterwards, afterwards, endAnswer, watchTaking } from './connections/keep-alive.ts'
 import type { Exchange } from './exchange.ts'
 import { faultDocument, faultHeaders } from './fault.ts'
 import { sendableValue } from './header-text.ts'
-import { type Afterwards, afterwards, endAnswer, watchTaking } from './keep-alive.ts'
 import type { RequestHead } from './request-head.ts'
 
 /** The client closed the connection before it had the answer. */

@@ -14,7 +14,7 @@ import { amzDialect, singleValue, type VendorValues } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
 import { openBody } from './request-body.ts'
 import { announcesBody, headerValue, type RequestHead } from './request-head.ts'
-import { compileXmlReader } from './xml-read.ts'
+import { compileXmlReader } from './xml/xml-read.ts'
 
 /** Returns the handler's `body`. An operation without one leaves the bytes unread. */
 export type BodyDecoder = (

@@ -4,7 +4,7 @@ import type { Answer, Operation } from '../contract/operation.ts'
 import { known } from '../known.ts'
 import { amzDialect, type Dialect, headerNameIn, storeDialect } from './dialect.ts'
 import { isHeaderName, sendableValue } from './header-text.ts'
-import { compileXmlWriter, type XmlWriter } from './xml-write.ts'
+import { compileXmlWriter, type XmlWriter } from './xml/xml-write.ts'
 
 /** Appends the headers of one output field to names and values in turn. */
 type HeaderPrinter = (headers: string[], value: unknown) => void

@@ -1,7 +1,7 @@
 /** Turns whatever was thrown into the answer for the client: S3's code and error document. Details of an unexpected error stay in the server. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { escapeXml, xmlDeclaration } from './xml-write.ts'
+import { escapeXml, xmlDeclaration } from './xml/xml-write.ts'
 
 /** The error as the client may see it. */
 export function faultOf(error: unknown): S3Error {

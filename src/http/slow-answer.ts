@@ -2,14 +2,14 @@
 import type { OperationRequest } from '../operations/context.ts'
 import { run } from '../operations/run.ts'
 import { writeHead } from './answer.ts'
+import { afterwards, endAnswer } from './connections/keep-alive.ts'
 import type { Input } from './decode.ts'
 import { type Endpoint, send } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { note } from './failure.ts'
 import { faultElement, faultOf } from './fault.ts'
-import { afterwards, endAnswer } from './keep-alive.ts'
 import type { RequestHead } from './request-head.ts'
-import { xmlDeclaration } from './xml-write.ts'
+import { xmlDeclaration } from './xml/xml-write.ts'
 
 class SlowAnswer {
   #exchange: Exchange

@@ -2,7 +2,7 @@
 import { S3Error } from '../errors.ts'
 import type { StsResult } from '../sts/action.ts'
 import { StsError } from '../sts/sts-error.ts'
-import { escapeXml } from './xml-write.ts'
+import { escapeXml } from './xml/xml-write.ts'
 
 const namespace = 'https://sts.amazonaws.com/doc/2011-06-15/'
 

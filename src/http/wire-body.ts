@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ByteSink } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
-import type { HttpBounds } from './bounds.ts'
-import type { RequestShare } from './request-share.ts'
+import type { HttpBounds } from './connections/bounds.ts'
+import type { RequestShare } from './connections/request-share.ts'
 
 /** How many times to look for a stall within the allowed time. */
 const looksPerTimeout = 4

@@ -1,6 +1,6 @@
 /** Checks of operators' input by IAM's rules: names, policies, tags and keys. Each throws `IdentityRefused`. */
 import { builtInPolicies } from '../access/built-in-policies.ts'
-import { parsePolicy } from '../access/parse-policy.ts'
+import { parsePolicy } from '../access/parsing/parse-policy.ts'
 import type { Account } from '../auth/credentials.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'

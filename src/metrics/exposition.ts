@@ -11,7 +11,12 @@ import {
   type PrometheusContentType,
   Registry,
 } from 'prom-client'
-import { durationBoundsMs, type OperationTraffic, otherAccounts, type TrafficSnapshot } from '../http/traffic.ts'
+import {
+  durationBoundsMs,
+  type OperationTraffic,
+  otherAccounts,
+  type TrafficSnapshot,
+} from '../http/telemetry/traffic.ts'
 import type { ProcessLoad } from './process-load.ts'
 import type { ServerState } from './state.ts'
 

@@ -9,7 +9,7 @@ import { type Placement, parsePlacement, refuseStoresAround, requireLocation } f
 import { metadataOf, metadataOptions, type SharedMetadata } from '../config/metadata-options.ts'
 import { urlOf } from './listen-address.ts'
 import { openServedData, openServedMemory, type ServedLog, type ServedSettings } from './open-served-data.ts'
-import type { SharedPlacement } from './shared-placement.ts'
+import type { SharedPlacement } from './placement/shared-placement.ts'
 
 /** Metadata in a PostgreSQL database that several servers share. */
 export interface MetadataOptions {

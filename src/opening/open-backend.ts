@@ -13,8 +13,8 @@ import type { ListedMember } from '../members/list-members.ts'
 import type { Maintenance, Post } from '../members/membership.ts'
 import type { IsGone, ShardStore } from '../stores/shard-store.ts'
 import { openThreads } from '../threads/worker-threads.ts'
-import type { OpenPlacement } from './open-placement.ts'
-import type { SharedPlacement } from './shared-placement.ts'
+import type { OpenPlacement } from './placement/open-placement.ts'
+import type { SharedPlacement } from './placement/shared-placement.ts'
 
 export interface OpenStore {
   backend: Backend

@@ -13,6 +13,7 @@ import type { Kv } from '../kv/kv.ts'
 import { openDirectoryStore } from '../stores/directory/directory-store.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
 import { type Ownership, StoreRefused } from '../stores/store-claim.ts'
+import { openEngine } from './metadata/open-engine.ts'
 import {
   backendOver,
   locationOver,
@@ -23,8 +24,7 @@ import {
   type OpenMetadataOptions,
   openErasureCodeOnce,
 } from './open-backend.ts'
-import { openEngine } from './open-engine.ts'
-import { openPlacement } from './open-placement.ts'
+import { openPlacement } from './placement/open-placement.ts'
 
 const clock: Clock = systemClock
 

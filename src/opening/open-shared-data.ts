@@ -23,8 +23,10 @@ import type { Kv } from '../kv/kv.ts'
 import { joinMembers } from '../members/join-members.ts'
 import { isServer, listMembers } from '../members/list-members.ts'
 import type { Membership } from '../members/membership.ts'
-import { SharedMetadataRefused } from './metadata-failures.ts'
-import { watchMetadata } from './metadata-watch.ts'
+import { SharedMetadataRefused } from './metadata/metadata-failures.ts'
+import { watchMetadata } from './metadata/metadata-watch.ts'
+import { openSharedEngine } from './metadata/open-engine.ts'
+import { patientStart } from './metadata/patient-start.ts'
 import {
   backendOver,
   type OpenData,
@@ -33,10 +35,8 @@ import {
   type OpenMetadataOptions,
   openErasureCodeOnce,
 } from './open-backend.ts'
-import { openSharedEngine } from './open-engine.ts'
-import { openPlacement } from './open-placement.ts'
-import { patientStart } from './patient-start.ts'
-import type { SharedPlacement } from './shared-placement.ts'
+import { openPlacement } from './placement/open-placement.ts'
+import type { SharedPlacement } from './placement/shared-placement.ts'
 
 type Shared<Options> = Omit<Options, 'metadata'> & { metadata: SharedMetadata }
 

@@ -1,6 +1,6 @@
 /** What the actions share: the parent of a session, the limits of a session, and how keys are shown. */
 import type { AccessPrincipal } from '../access/access-request.ts'
-import { parsePolicy } from '../access/parse-policy.ts'
+import { parsePolicy } from '../access/parsing/parse-policy.ts'
 import { principalArn, userId } from '../access/principal-values.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type SessionHolder, secretTag } from '../auth/session-token.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compilePolicy } from '../../src/access/compile-policy.ts'
 import { type Decision, decide } from '../../src/access/decide.ts'
 import { type Grant, noPublicAccessBlock, type PublicAccessBlock } from '../../src/access/grants.ts'
-import { parsePolicy } from '../../src/access/parse-policy.ts'
+import { parsePolicy } from '../../src/access/parsing/parse-policy.ts'
 import { S3Error } from '../../src/errors.ts'
 import { seededRandom } from '../support/seeded.ts'
 import {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { compilePolicy } from '../../src/access/compile-policy.ts'
 import { decide } from '../../src/access/decide.ts'
-import { parsePolicy } from '../../src/access/parse-policy.ts'
+import { parsePolicy } from '../../src/access/parsing/parse-policy.ts'
 import { type KeyScope, scopedPolicy } from '../../src/access/scoped-policy.ts'
 
 function allows(scope: KeyScope, action: string, path: string, prefix?: string): boolean {

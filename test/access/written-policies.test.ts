@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policy variables look like placeholders
 import { describe, expect, it } from 'vitest'
 import { compilePolicy } from '../../src/access/compile-policy.ts'
-import { parsePolicy } from '../../src/access/parse-policy.ts'
+import { parsePolicy } from '../../src/access/parsing/parse-policy.ts'
 import { bucketArn, bucketTarget, policyText, type StatementSpec } from './policy-world.ts'
 
 const objects = `${bucketArn}/*`

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RequestLog } from '../../src/http/request-log.ts'
+import type { RequestLog } from '../../src/http/telemetry/request-log.ts'
 import { limits } from '../../src/limits.ts'
 import { type AdminWorld, openAdminWorld } from './admin-world.ts'
 

@@ -1,8 +1,8 @@
 /** Who may use which operation of the admin port: generated from the declarations, so that one that is not tried here fails. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminActions } from '../../src/access/admin-actions.ts'
-import type { AdminOperation } from '../../src/admin/operation.ts'
-import { compileRoutes } from '../../src/admin/route.ts'
+import type { AdminOperation } from '../../src/admin/requests/operation.ts'
+import { compileRoutes } from '../../src/admin/requests/route.ts'
 import { adminOperations } from '../../src/admin/table.ts'
 import type { SigningKey } from '../support/signer.ts'
 import { type AdminWorld, narrowedKey, openAdminWorld, rootKey } from './admin-world.ts'

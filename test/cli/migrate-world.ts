@@ -18,7 +18,7 @@ import {
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { readMark } from '../../src/instance/unfinished-metadata.ts'
 import { openPostgres } from '../../src/kv/postgres.ts'
-import { openEngine } from '../../src/opening/open-engine.ts'
+import { openEngine } from '../../src/opening/metadata/open-engine.ts'
 import { PostgresServer } from '../support/postgres.ts'
 import { keyVariables, type Outcome, type Running, run, serve } from './holdfast-process.ts'
 import { openWorkplace, type Workplace } from './workplace.ts'

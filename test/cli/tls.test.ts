@@ -13,7 +13,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { KeyPair } from '../../src/http/tls-front.ts'
+import type { KeyPair } from '../../src/http/connections/tls-front.ts'
 import { type Authority, makeAuthority, opensslProbe } from '../support/authority.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { environmentKey, keyVariables, killLeftovers, type Running, run, serve } from './holdfast-process.ts'

@@ -214,13 +214,13 @@ describe('the snippets of configuration', () => {
     ['export AWS_ACCESS_KEY_ID', 'every other snippet runs with them'],
     ['npx holdfast serve --listen', 'test/cli/tls.test.ts runs it'],
     ['holdfast users add alice', 'test/cli/admin.test.ts does the same'],
-    ['holdfast access explain', 'test/cli/access.test.ts does the same'],
+    ['holdfast access explain', 'test/cli/admin/access.test.ts does the same'],
     ['assume-role-with-web-identity', 'test/wire/web-identity.test.ts asks for the same'],
     ['sysctl -w', 'it is the host’s, not ours'],
     ['holdfast clock --data DIR --confirm', 'test/cli/clock.test.ts does the same'],
     [
       'aws s3api create-bucket --bucket photos --create-bucket-configuration',
-      'test/cli/locations.test.ts does the same',
+      'test/cli/placement/locations.test.ts does the same',
     ],
   ])('%s is run elsewhere: %s', (holding) => {
     snippet('sh', holding)

@@ -135,7 +135,7 @@ const rooms: readonly Room[] = [
     ],
   },
   { holds: ['audit/'], mayImport: leaves },
-  { holds: ['metrics/'], mayImport: [...leaves, 'http/traffic.ts'] },
+  { holds: ['metrics/'], mayImport: [...leaves, 'http/telemetry/traffic.ts'] },
   {
     holds: ['logins/'],
     mayImport: [...leaves, ...kvInterface, 'auth/', 'instance/sealed-record.ts', 'sts/'],
@@ -229,7 +229,7 @@ const roomOf = (path: string): Room | undefined =>
 const adapters: Readonly<Record<string, readonly string[]>> = {
   lmdb: ['kv/lmdb.ts'],
   pg: ['kv/postgres/'],
-  '@fastify/busboy': ['http/form-body.ts'],
+  '@fastify/busboy': ['http/forms/form-body.ts'],
   'smol-toml': ['config/toml-file.ts'],
   commander: ['cli/'],
   pino: ['cli/', 'index.ts', 'opening/'],

@@ -34,7 +34,7 @@ export const sourceRules: readonly Rule[] = [
     pattern: /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync)\(/,
     says: 'time and randomness come from the clock',
     // Names of unfinished files, a secret that no test may choose, and the date of an answer outside of HTTP.
-    except: ['clock.ts', 'instance/atomic-file.ts', 'auth/credentials.ts', 'http/refuse.ts'],
+    except: ['clock.ts', 'instance/atomic-file.ts', 'auth/credentials.ts', 'http/connections/refuse.ts'],
   },
   {
     in: 'bare',

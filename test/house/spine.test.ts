@@ -44,8 +44,8 @@ vi.mock('node:fs', async (original) => {
   return { ...fs, fdatasync, read, readSync }
 })
 
-vi.mock('../../src/opening/open-engine.ts', async (original) => {
-  const { openEngine, ...others } = await original<typeof import('../../src/opening/open-engine.ts')>()
+vi.mock('../../src/opening/metadata/open-engine.ts', async (original) => {
+  const { openEngine, ...others } = await original<typeof import('../../src/opening/metadata/open-engine.ts')>()
   const noted = (kv: Kv): Kv => ({
     integrity: kv.integrity,
     get: (keys) => {
@@ -66,7 +66,7 @@ vi.mock('../../src/opening/open-engine.ts', async (original) => {
 })
 
 /** They pass a request on as it is. */
-const helpers: ReadonlySet<string> = new Set(['http/connections.ts'])
+const helpers: ReadonlySet<string> = new Set(['http/connections/connections.ts'])
 
 const spineAt = (...calls: string[]): string[] => {
   const files = calls.flatMap((call) => latest.get(call) ?? [`no ${call}`])
@@ -101,15 +101,15 @@ it('PutObject goes through at most 11 files to its last fdatasync and its commit
     'objects/write-object.ts',
     'operations/objects/put-object.ts',
     'stores/directory/directory-store.ts',
-    'stores/directory/large-file-writer.ts',
-    'stores/directory/large-files.ts',
+    'stores/directory/large-files/large-file-writer.ts',
+    'stores/directory/large-files/large-files.ts',
     'stores/node-fs.ts',
   ])
   expect(spine.length).toBeLessThanOrEqual(11)
 })
 
 it.each([
-  ['small', 'x', ['blobs/read-blob.ts', 'stores/directory/segment-reads.ts']],
+  ['small', 'x', ['blobs/read-blob.ts', 'stores/directory/segments/segment-reads.ts']],
   ['large', large, ['http/answer.ts', 'stores/directory/block-source.ts', 'stores/directory/open-range.ts']],
 ])('GetObject of a %s object goes through at most 10 files to its record and its last bytes', async (_, body, own) => {
   await wire.must({ method: 'PUT', key: 'a', body })
@@ -118,7 +118,7 @@ it.each([
   const spine = spineAt('kv.get', 'read')
   const shared = [
     'http/pipeline.ts',
-    'http/server.ts',
+    'http/connections/server.ts',
     'objects/find-version.ts',
     'objects/read-object.ts',
     'operations/objects/get-object.ts',

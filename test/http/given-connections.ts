@@ -1,7 +1,7 @@
 /** Connections that somebody else accepts and gives to the server, as a primary process does. */
 import { once } from 'node:events'
 import { createServer, type ListenOptions } from 'node:net'
-import type { HttpServer } from '../../src/http/server.ts'
+import type { HttpServer } from '../../src/http/connections/server.ts'
 
 export interface Giver {
   /** 0 where it listens on a path. */

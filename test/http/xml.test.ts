@@ -13,8 +13,8 @@ import {
   timestamp,
 } from '../../src/contract/shapes.ts'
 import { S3Error } from '../../src/errors.ts'
-import { compileXmlReader } from '../../src/http/xml-read.ts'
-import { compileXmlWriter, xmlDeclaration } from '../../src/http/xml-write.ts'
+import { compileXmlReader } from '../../src/http/xml/xml-read.ts'
+import { compileXmlWriter, xmlDeclaration } from '../../src/http/xml/xml-write.ts'
 import { limits } from '../../src/limits.ts'
 
 const shape = struct({

@@ -1,8 +1,9 @@
 /** A server with workers, in a process of its own, which changes keys when it is told to and says how long that took. */
-import { WorkersAhead } from '../../src/cli/fork-workers.ts'
+
 import { openInstance } from '../../src/cli/instance.ts'
 import { openLog } from '../../src/cli/log.ts'
-import { startWorkers } from '../../src/cli/workers.ts'
+import { WorkersAhead } from '../../src/cli/serving/fork-workers.ts'
+import { startWorkers } from '../../src/cli/serving/workers.ts'
 import { loadConfiguration } from '../../src/config/configuration.ts'
 import type { IssuedKey } from '../../src/identities/identities.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { bytesSource } from '../../src/byte-source.ts'
 import { packKey } from '../../src/kv/ordered-key.ts'
-import { emptyStore } from '../../src/opening/empty-store.ts'
 import { openMemoryData } from '../../src/opening/open-memory.ts'
+import { emptyStore } from '../../src/opening/placement/empty-store.ts'
 
 test('every table is emptied but those of the server itself and of identities, and every shard is gone', async () => {
   const { backend, close } = openMemoryData()

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { type Level, pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import type { RequestLog } from '../../src/http/request-log.ts'
+import type { RequestLog } from '../../src/http/telemetry/request-log.ts'
 import { logRequests } from '../../src/opening/endpoint.ts'
 
 const request: RequestLog = {

@@ -8,9 +8,9 @@ import type { Placement } from '../../src/config/locations.ts'
 import { readClaimant, recordStart } from '../../src/instance/metadata-id.ts'
 import { known } from '../../src/known.ts'
 import type { Kv } from '../../src/kv/kv.ts'
-import { type OpenPlacement, openPlacement } from '../../src/opening/open-placement.ts'
-import type { Telling } from '../../src/opening/open-stores.ts'
-import type { SharedPlacement } from '../../src/opening/shared-placement.ts'
+import { type OpenPlacement, openPlacement } from '../../src/opening/placement/open-placement.ts'
+import type { Telling } from '../../src/opening/placement/open-stores.ts'
+import type { SharedPlacement } from '../../src/opening/placement/shared-placement.ts'
 
 export interface Gateway extends OpenPlacement {
   host: string

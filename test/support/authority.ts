@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { KeyPair } from '../../src/http/tls-front.ts'
+import type { KeyPair } from '../../src/http/connections/tls-front.ts'
 
 /** Succeeds where certificates can be made: for `describeInstalled`. */
 export const opensslProbe = ['openssl', 'version'] as const

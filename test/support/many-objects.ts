@@ -3,7 +3,7 @@ import { CreateBucketCommand, PutObjectCommand, S3Client, type S3ClientConfig } 
 import { systemClock } from '../../src/clock.ts'
 import { acquireInstanceLock } from '../../src/instance/instance-lock.ts'
 import type { Put } from '../../src/kv/kv.ts'
-import { openEngine } from '../../src/opening/open-engine.ts'
+import { openEngine } from '../../src/opening/metadata/open-engine.ts'
 import { objectKey } from '../../src/records/keyspace.ts'
 import { versionCodec } from '../../src/records/record-codecs.ts'
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { Shape } from '../../src/contract/shapes.ts'
-import { compileXmlReader } from '../../src/http/xml-read.ts'
+import { compileXmlReader } from '../../src/http/xml/xml-read.ts'
 import { operations } from '../../src/operations/table.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** Gathers the metrics of a server: its state, and what its processes have counted. */
 import type { MetricsSource } from '../../admin/services.ts'
-import { sumTraffic } from '../../http/traffic.ts'
+import { sumTraffic } from '../../http/telemetry/traffic.ts'
 import type { Measured } from '../../metrics/exposition.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
 import type { S3Processes } from './s3-processes.ts'

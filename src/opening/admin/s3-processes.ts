@@ -1,7 +1,7 @@
 /** The processes that serve S3, as the admin port sees them: either this one, or its workers. */
 import type { LogLevel } from '../../admin/services.ts'
-import type { LocalRequests, SeenRequest } from '../../http/request-feed.ts'
-import type { Traffic, TrafficSnapshot } from '../../http/traffic.ts'
+import type { LocalRequests, SeenRequest } from '../../http/telemetry/request-feed.ts'
+import type { Traffic, TrafficSnapshot } from '../../http/telemetry/traffic.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
 
 export interface S3Processes {

@@ -1,7 +1,7 @@
 /** Connects the admin port's operations to what the server has open. */
 import type { Logger } from 'pino'
 import { explainAccess } from '../../admin/explanation.ts'
-import { AdminRefused } from '../../admin/refusal.ts'
+import { AdminRefused } from '../../admin/requests/refusal.ts'
 import type {
   AdminServices,
   LogLevel,
@@ -17,7 +17,7 @@ import type { Placement, StoreSettings } from '../../config/locations.ts'
 import type { ShownSetting } from '../../config/shown-settings.ts'
 import { supportTable } from '../../contract/support-table.ts'
 import { S3Error } from '../../errors.ts'
-import type { SeenRequest } from '../../http/request-feed.ts'
+import type { SeenRequest } from '../../http/telemetry/request-feed.ts'
 import type { ServedIdentities } from '../../identities/identities.ts'
 import { PlacementRefused } from '../../instance/known-placement.ts'
 import { recordStart } from '../../instance/metadata-id.ts'
@@ -32,8 +32,8 @@ import { findBucket } from '../../objects/buckets.ts'
 import type { AccountBlocks } from '../../operations/access/account-blocks.ts'
 import { operations } from '../../operations/table.ts'
 import { isoTime } from '../../time-text.ts'
-import { replaceStore } from '../replace-store.ts'
-import { refuseUnfitDirectory } from '../replacement-directory.ts'
+import { replaceStore } from '../placement/replace-store.ts'
+import { refuseUnfitDirectory } from '../placement/replacement-directory.ts'
 import type { S3Processes } from './s3-processes.ts'
 
 export interface AdminServicesOptions {

@@ -11,7 +11,7 @@ import {
   type ObjectAccess,
 } from '../../access/decide.ts'
 import { isOfObjectOwner, noPublicAccessBlock } from '../../access/grants.ts'
-import { parsePolicy } from '../../access/parse-policy.ts'
+import { parsePolicy } from '../../access/parsing/parse-policy.ts'
 import { reasonText } from '../../access/reason-text.ts'
 import { nobody, type Principal } from '../../auth/principal.ts'
 import { S3Error } from '../../errors.ts'

@@ -2,7 +2,7 @@
 import { compilePolicy } from '../../access/compile-policy.ts'
 import type { CompiledPolicy, PolicyVerdict } from '../../access/compiled-policy.ts'
 import type { DecisionInput, NamedPolicy } from '../../access/decide.ts'
-import { parsePolicy } from '../../access/parse-policy.ts'
+import { parsePolicy } from '../../access/parsing/parse-policy.ts'
 import type { IdentityPolicy, Principal } from '../../auth/principal.ts'
 import { S3Error } from '../../errors.ts'
 

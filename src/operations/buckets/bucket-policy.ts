@@ -1,8 +1,8 @@
 /** PutBucketPolicy, GetBucketPolicy, DeleteBucketPolicy, GetBucketPolicyStatus. */
 import { compilePolicy } from '../../access/compile-policy.ts'
-import { parsePolicy } from '../../access/parse-policy.ts'
-import type { PolicyDocument } from '../../access/policy-document.ts'
-import { malformed } from '../../access/policy-part.ts'
+import { parsePolicy } from '../../access/parsing/parse-policy.ts'
+import type { PolicyDocument } from '../../access/parsing/policy-document.ts'
+import { malformed } from '../../access/parsing/policy-part.ts'
 import { vendor } from '../../contract/fields.ts'
 import { checksumsIn, ownership } from '../../contract/groups.ts'
 import { boolean, struct } from '../../contract/shapes.ts'

@@ -10,16 +10,16 @@ import {
   ShardMissing,
 } from '../shard-store.ts'
 import { parseBatchId } from './batch-ids.ts'
-import { Compaction } from './compaction.ts'
 import type { StoreContext } from './context.ts'
 import { fencedFs, takeFence } from './fence.ts'
-import { LargeFileRemoval } from './large-file-removal.ts'
-import type { LargeFiles } from './large-files.ts'
+import { LargeFileRemoval } from './large-files/large-file-removal.ts'
+import type { LargeFiles } from './large-files/large-files.ts'
 import { directoryMarkers } from './markers.ts'
-import type { SegmentReads } from './segment-reads.ts'
-import { Segments } from './segments.ts'
+import { Compaction } from './segments/compaction.ts'
+import type { SegmentReads } from './segments/segment-reads.ts'
+import { Segments } from './segments/segments.ts'
+import { Tombstones } from './segments/tombstones.ts'
 import { type FileAddress, parseShardId, type RecordAddress } from './shard-ids.ts'
-import { Tombstones } from './tombstones.ts'
 
 /** Parts of the open store that maintenance uses, with or without a post. */
 export interface MaintainedParts {

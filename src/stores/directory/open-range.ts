@@ -3,8 +3,8 @@ import type { FileHandle } from '../fs.ts'
 import { ShardDamaged, type ShardId, type ShardRange } from '../shard-store.ts'
 import { damagedBlock } from './block-checksums.ts'
 import { isRemoved, readFailure } from './failures.ts'
-import type { Footer } from './large-file-format.ts'
-import type { FileLease, Learned, OpenedFile } from './open-files.ts'
+import type { Footer } from './large-files/large-file-format.ts'
+import type { FileLease, Learned, OpenedFile } from './large-files/open-files.ts'
 
 const tableOverheadBytes = 256
 

@@ -18,7 +18,7 @@ export const severalHostsMutations: readonly Mutation[] = [
   },
   {
     name: 'a member writes on into a segment that the maintainer has closed',
-    file: 'stores/directory/segment-file.ts',
+    file: 'stores/directory/segments/segment-file.ts',
     find: 'this.#batches.areOwned ?',
     replace: 'layout === undefined ?',
     suite: 'stores/directory/owned-batches.test.ts',
@@ -108,7 +108,7 @@ export const severalHostsMutations: readonly Mutation[] = [
   },
   {
     name: 'a stale descriptor of a segment stays in use',
-    file: 'stores/directory/segment-reads.ts',
+    file: 'stores/directory/segments/segment-reads.ts',
     find: 'if (isAgain || !wasOpen || !this.#mayBeStale(failure)) throw failure',
     replace: 'throw failure',
     suite: 'stores/directory/shared-mount.test.ts',
@@ -228,23 +228,23 @@ export const severalHostsMutations: readonly Mutation[] = [
   },
   {
     name: 'a move leaves the number of the maintainer behind',
-    file: 'opening/moved-records.ts',
+    file: 'opening/moving/moved-records.ts',
     find: 'value: postRecord.seal({ ...post, member: null })',
     replace: 'value: postRecord.seal({ number: 0, member: null })',
-    suite: 'opening/metadata-copy.test.ts',
+    suite: 'opening/moving/metadata-copy.test.ts',
   },
   {
     name: 'a copy leaves what the source does not have',
-    file: 'opening/metadata-copy.ts',
+    file: 'opening/moving/metadata-copy.ts',
     find: 'for (const { key } of found.slice(at)) deletes.push(key)',
     replace: '',
-    suite: 'opening/metadata-copy.test.ts',
+    suite: 'opening/moving/metadata-copy.test.ts',
   },
   {
     name: 'members travel with a move',
-    file: 'opening/process-records.ts',
+    file: 'opening/metadata/process-records.ts',
     find: 'KeyRange[] = [members, placementOffers, memberAccounts]',
     replace: 'KeyRange[] = [placementOffers, memberAccounts].filter(() => members === undefined)',
-    suite: 'opening/metadata-copy.test.ts',
+    suite: 'opening/moving/metadata-copy.test.ts',
   },
 ]

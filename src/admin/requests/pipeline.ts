@@ -1,0 +1,246 @@
+/** The steps of an admin request: find the sender, route, permit, read, run, answer. No body is read before its sender has permission. */
+import type { AdminAction } from '../../access/admin-actions.ts'
+import type { AuditEntry, AuditLog } from '../../audit/audit-log.ts'
+import { nobody, type Principal } from '../../auth/principal.ts'
+import { S3Error } from '../../errors.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { claimedKey } from '../../http/failure.ts'
+import { compileForwarded, type ForwardedReader } from '../../http/forwarded.ts'
+import { conditionValue } from '../../http/request-conditions.ts'
+import { headerValue, type RequestHead, readHead } from '../../http/request-head.ts'
+import { limits } from '../../limits.ts'
+import { authorizeForAccount } from '../../operations/access/authorize-account.ts'
+import { isoTime } from '../../time-text.ts'
+import { answerScrape } from '../metrics.ts'
+import { type AdminReadiness, answerProbe } from '../probe.ts'
+import type { AdminServices } from '../services.ts'
+import { failInJson, sendJson } from './answer.ts'
+import { ConsoleFiles } from './console-files.ts'
+import { EventStreams } from './event-stream.ts'
+import { readInput } from './input.ts'
+import { answerInterface } from './open-api.ts'
+import type { AdminClient, AdminContext, AdminOperation, PreparedRun } from './operation.ts'
+import { compileRoutes, type Route, type Router } from './route.ts'
+import { findSender, refuseOtherOrigins, type Sender, type SenderOptions } from './sender.ts'
+
+export interface AdminPipelineOptions extends AdminServices, SenderOptions {
+  operations: readonly AdminOperation[]
+  /** Id of the account that the server belongs to. What a key may do in that account, it may do in every account. */
+  mainAccount: string
+  region: string
+  /** Addresses and ranges of proxies whose forwarding headers are trusted. */
+  trustedProxies: readonly string[]
+  /** The bearer token of scrapes from other machines. Absent: there are none. */
+  metricsToken: string | undefined
+  readiness(): AdminReadiness
+  audit: AuditLog
+  /** Called after an operation that changes something. */
+  changed(change: AuditEntry): void
+}
+
+/** A request whose sender and operation are known. */
+interface Asked extends Route {
+  exchange: Exchange
+  head: RequestHead
+  sender: Sender
+}
+
+export class AdminPipeline {
+  readonly #options: AdminPipelineOptions
+  readonly #route: Router
+  readonly #routeOpen: Router
+  readonly #forwarded: ForwardedReader
+  readonly #streams = new EventStreams()
+  readonly #files = new ConsoleFiles()
+
+  /** Throws when two operations have the same method and path. */
+  constructor(options: AdminPipelineOptions) {
+    this.#options = options
+    this.#route = compileRoutes(options.operations)
+    this.#routeOpen = compileRoutes(options.operations.filter(({ permission }) => permission === 'anyone'))
+    this.#forwarded = compileForwarded(options.trustedProxies) ?? (() => undefined)
+  }
+
+  /** Ends the streams of events, which would otherwise never end. */
+  close(): void {
+    this.#streams.close()
+  }
+
+  /** Serves one request to its end. Never rejects. */
+  async answer(exchange: Exchange): Promise<void> {
+    let head: RequestHead | undefined
+    try {
+      head = this.#readHead(exchange)
+      exchange.dialect = head.dialect
+      if (answerProbe(exchange, head, this.#options.readiness)) return
+      if (exchange.refusal !== undefined) throw exchange.refusal
+      const { metrics, metricsToken } = this.#options
+      // The Host of a signed request need not be checked, because the signature proves more.
+      if (!head.names.includes('authorization')) this.#options.hosts.originOf(head.host)
+      if (answerInterface(exchange, head, this.#options.operations)) return
+      if (await answerScrape(exchange, head, { source: metrics, token: metricsToken })) return
+      const asked = head
+      if (this.#files.answer(exchange, asked, () => this.#s3Endpoint(asked))) return
+      await this.#serve(exchange, head)
+    } catch (error) {
+      exchange.claimedAccessKeyId = claimedKey(error, this.#options.credentials)
+      await exchange.turnToRefuse()
+      failInJson(exchange, head, error)
+    }
+  }
+
+  #readHead(exchange: Exchange): RequestHead {
+    const head = readHead(exchange.request)
+    exchange.isNamedBy(head)
+    exchange.forwarded = this.#forwarded(exchange.request.socket.remoteAddress, head)
+    const host = exchange.forwarded?.host
+    return host === undefined ? head : { ...head, host }
+  }
+
+  #s3Endpoint({ host }: RequestHead): string {
+    const { hosts, s3Endpoint } = this.#options
+    return s3Endpoint(hosts.originOf(host))
+  }
+
+  async #serve(exchange: Exchange, head: RequestHead): Promise<void> {
+    const asked = await this.#asked(exchange, head)
+    const { operation, sender, parameters } = asked
+    exchange.operationName = operation.name
+    this.#permit(asked, sender.principal)
+    const bodyBytesMax = operation.permission === 'anyone' ? limits.logInBodyBytesMax : limits.adminBodyBytesMax
+    const { payload } = sender
+    const runPrepared = operation.prepare(await readInput(exchange, head, { payload, bodyBytesMax }))
+    const context = this.#context(asked)
+    if (operation.isStream) return this.#stream(asked, runPrepared, context)
+    const result = isReading(operation)
+      ? await runPrepared(context, parameters, neverAborted)
+      : await this.#audited(asked, context, () => runPrepared(context, parameters, neverAborted))
+    sendJson(exchange, head, operation.status, result, context.answerHeaders)
+  }
+
+  /** The change is written to the audit log before it is answered. If that fails, it is not made. */
+  async #audited(asked: Asked, context: AdminContext, change: () => Promise<unknown>): Promise<unknown> {
+    const { audit, changed } = this.#options
+    await audit.ready()
+    const result = await change()
+    const entry = this.#entryOf(asked, context, result)
+    changed(entry)
+    await audit.record(entry)
+    return result
+  }
+
+  /** Open operations come first, because a browser may log in while it still has an old cookie. */
+  async #asked(exchange: Exchange, head: RequestHead): Promise<Asked> {
+    const open = head.names.includes('authorization') ? undefined : this.#openRoute(head)
+    if (open !== undefined) {
+      if (head.method !== 'GET') refuseOtherOrigins(head, this.#options.hosts)
+      const sender: Sender = { principal: nobody, payload: 'of a page', recheck: async () => nobody }
+      return { exchange, head, sender, ...open }
+    }
+    const sender = await findSender(head, this.#options)
+    exchange.belongsTo(sender.principal)
+    return { exchange, head, sender, ...this.#route(head.method, head.rawPath) }
+  }
+
+  /** `undefined`: no open operation matches. Nothing more may be said until the sender is known. */
+  #openRoute({ method, rawPath }: RequestHead): Route | undefined {
+    try {
+      return this.#routeOpen(method, rawPath)
+    } catch {
+      return undefined
+    }
+  }
+
+  async #stream(asked: Asked, runPrepared: PreparedRun, context: AdminContext): Promise<void> {
+    const begin = async (signal: AbortSignal) =>
+      (await runPrepared(context, asked.parameters, signal)) as AsyncIterable<unknown>
+    const { principal, recheck } = asked.sender
+    const owner = JSON.stringify([principal.accountId, principal.user?.name])
+    await this.#streams.serve(asked.exchange, begin, {
+      owner,
+      recheck: async () => this.#permit(asked, await recheck()),
+    })
+  }
+
+  /** Throws AccessDenied. */
+  #permit(asked: Asked, principal: Principal): void {
+    const { permission } = asked.operation
+    if (permission !== 'anyone' && permission !== 'sender') this.#require(asked, principal, permission)
+  }
+
+  #require({ exchange, head, operation, parameters }: Asked, principal: Principal, permission: AdminAction): void {
+    const { mainAccount, region, clock, hosts } = this.#options
+    const isAboutServer = operation.ofServer === true || parameters.account === ''
+    const owner = principal.accountId === mainAccount || isAboutServer ? mainAccount : parameters.account
+    const asked = { exchange, head, query: [], vendorValues: new Map(), presigned: false, form: undefined }
+    const secure = exchange.forwarded?.secure ?? hosts.secure
+    const value = (key: string) => conditionValue({ ...asked, clock, region, secure }, key)
+    authorizeForAccount({ principal, conditionValue: value }, permission, owner)
+  }
+
+  #context(asked: Asked): AdminContext {
+    const { sender } = asked
+    const { principal } = sender
+    return {
+      ...this.#options,
+      principal,
+      require: (permission) => this.#require(asked, principal, permission),
+      may: (operation) => this.#may({ ...asked, operation }, principal),
+      client: this.#clientOf(asked),
+      answerHeaders: [],
+      noted: {},
+    }
+  }
+
+  #may(asked: Asked, principal: Principal): boolean {
+    const { accountId } = principal
+    try {
+      const account = asked.operation.path.includes('{account}') ? accountId : ''
+      this.#permit({ ...asked, parameters: { ...asked.parameters, account } }, principal)
+      return true
+    } catch (error) {
+      if (error instanceof S3Error && error.code === 'AccessDenied') return false
+      throw error
+    }
+  }
+
+  #clientOf({ exchange, head, sender: { session } }: Asked): AdminClient {
+    return {
+      address: exchange.clientAddress ?? '',
+      // Any Host is fine in a signed request.
+      origin: head.names.includes('authorization') ? `http://${head.host}` : this.#options.hosts.originOf(head.host),
+      cookies: headerValue(head, 'cookie'),
+      rawQuery: head.rawQuery,
+      session,
+    }
+  }
+
+  #entryOf({ exchange, operation, parameters, sender }: Asked, context: AdminContext, result: unknown): AuditEntry {
+    const { accountId, user } = context.principal
+    const { principal, session } = sender
+    const named = Object.entries(parameters).filter(([, value]) => value !== '')
+    const logged = Object.entries(result ?? {}).filter(([field]) => loggedFields.includes(field))
+    return {
+      time: isoTime(this.#options.clock.now()),
+      port: 'admin',
+      operation: operation.name,
+      requestId: exchange.requestId,
+      traceId: exchange.traceId,
+      remote: exchange.clientAddress ?? '',
+      accessKeyId: (session && this.#options.logIns.keyOf(principal)) ?? principal.accessKeyId,
+      account: accountId,
+      user: user?.name,
+      session: session?.id.slice(0, 16),
+      target: { ...Object.fromEntries([...logged, ...named]), ...context.noted },
+    }
+  }
+}
+
+const neverAborted = new AbortController().signal
+
+/** Whether the operation changes nothing. A GET with which a browser comes back from an issuer begins a session. */
+const isReading = ({ method, readOnly, status }: AdminOperation): boolean =>
+  (method === 'GET' && status !== 303) || readOnly === true
+
+/** The fields of answers that may go into the log. */
+const loggedFields = ['id', 'name', 'user', 'accessKeyId', 'enabled', 'expires', 'kind', 'level']

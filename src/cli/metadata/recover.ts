@@ -1,0 +1,52 @@
+/** `holdfast recover`: rebuilds lost metadata from what the stores hold. */
+
+import { rootAccount } from '../../config/accounts.ts'
+import { type RecoveredMetadata, recoverMetadata } from '../../opening/filling/open-recovery.ts'
+import type { TaskProgress } from '../../records/records.ts'
+import type { Invocation } from '../command.ts'
+import { exitOnFatal, openCommandLog } from '../log.ts'
+import { openProgress } from '../tasks/progress.ts'
+
+export async function recover(invocation: Invocation): Promise<number> {
+  const { configuration, json, print } = invocation
+  const log = openCommandLog(configuration)
+  const progress = openProgress({ label: 'recover', json, print })
+  let at: TaskProgress = { done: 0, unit: 'blobs', counts: {} }
+  const report = await recoverMetadata({
+    path: configuration.data,
+    metadata: configuration.metadata,
+    placement: configuration.placement,
+    owner: configuration.accounts[0]?.id ?? rootAccount.id,
+    graceMs: configuration.reclaimGraceMs,
+    onFatal: (error) => exitOnFatal(log, error),
+    warn: (message) => log.warn(message),
+    advance: ({ done = at.done, counts }) => {
+      at = { ...at, done, counts: { ...at.counts, ...counts } }
+      progress.show(at)
+    },
+  })
+  progress.end(at)
+  if (json) print(JSON.stringify({ event: 'recovered', ...report }))
+  else for (const line of linesOf(report)) print(line)
+  return 0
+}
+
+function linesOf(report: RecoveredMetadata): string[] {
+  const { snapshot, damagedSnapshots, storesMissing, unreadable, incomplete, notRecovered, unconfirmed } = report
+  return [
+    snapshot === undefined
+      ? 'no snapshot of the metadata was found: all comes from shards'
+      : `snapshot of ${new Date(snapshot.createdMs).toISOString()}: ${snapshot.entries} records`,
+    ...(damagedSnapshots > 0 ? [`${damagedSnapshots} newer snapshots could not be read`] : []),
+    `${report.shardsRead} shards read in ${report.storesRead.join(', ')}`,
+    ...storesMissing.map(({ name, reason }) => `store ${name} was not read: ${reason}`),
+    `${report.buckets} buckets, ${report.bucketsFromShards} of them known from shards alone`,
+    `${report.versions} versions, ${report.versionsFromShards} of them newer than the snapshot`,
+    `${report.openUploads} uploads open again`,
+    `${unreadable} listed whose data is not there; ${incomplete} blobs with too few shards`,
+    ...notRecovered.map((what) => `  ${what}`),
+    ...unconfirmed.map(
+      (bucket) => `bucket ${bucket} admits only its owner's own key until \`holdfast access confirm ${bucket}\``,
+    ),
+  ]
+}
