@@ -1,5 +1,5 @@
 /** Exit codes of the command line, for scripts and monitors. */
-import type { Health } from '../jobs/location-health.ts'
+import type { Health } from '../jobs/locations/location-health.ts'
 
 export const exitCodes = { done: 0, failed: 1, usage: 2 } as const
 

@@ -5,12 +5,12 @@ import { S3Error } from '../errors.ts'
 import type { CrossOriginAnswer } from '../operations/access/cross-origin.ts'
 import type { Span } from '../spans.ts'
 import { parseTraceParent, type TraceParent } from '../trace-parent.ts'
+import { WireBody } from './bodies/wire-body.ts'
 import type { HttpBounds } from './connections/bounds.ts'
 import type { RequestShare } from './connections/request-share.ts'
 import { type Dialect, storeDialect } from './dialect.ts'
 import type { ForwardedClient } from './forwarded.ts'
 import type { RequestHead } from './request-head.ts'
-import { WireBody } from './wire-body.ts'
 
 const requestIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/
 

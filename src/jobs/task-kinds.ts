@@ -1,8 +1,8 @@
 /** Every kind of long work that a server does on request. */
 import type { Backend } from '../commits/backend.ts'
 import { moveTask } from './moves/move-bucket.ts'
-import { repairTask } from './repair-task.ts'
-import { scrubTask } from './scrub.ts'
+import { repairTask } from './repairing/repair-task.ts'
+import { scrubTask } from './repairing/scrub.ts'
 import { keepsSnapshots, snapshotTask } from './snapshots.ts'
 import type { TaskKind } from './tasks/task-runner.ts'
 

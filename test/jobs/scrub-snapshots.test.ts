@@ -1,7 +1,7 @@
 /** A scrub of the snapshots of metadata: their pieces are verified, made anew and told of as the blobs of objects are. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { lostBlobs } from '../../src/jobs/repair.ts'
-import { type ScrubCounts, scrubTask } from '../../src/jobs/scrub.ts'
+import { lostBlobs } from '../../src/jobs/repairing/repair.ts'
+import { type ScrubCounts, scrubTask } from '../../src/jobs/repairing/scrub.ts'
 import type { RunningTask } from '../../src/jobs/tasks/task-runner.ts'
 import { snapshots } from '../../src/records/keyspace.ts'
 import { snapshotPieceCodec } from '../../src/records/record-codecs.ts'

@@ -2,9 +2,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { Payload } from '../../auth/verify.ts'
 import { S3Error } from '../../errors.ts'
+import { openBody } from '../../http/bodies/request-body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { percentDecodeQuery } from '../../http/percent.ts'
-import { openBody } from '../../http/request-body.ts'
 import { announcesBody, headerValue, type RequestHead } from '../../http/request-head.ts'
 import { limits } from '../../limits.ts'
 

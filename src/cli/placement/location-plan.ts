@@ -12,8 +12,8 @@ import { shapeOf } from '../../blobs/shape.ts'
 import type { Placement } from '../../config/locations.ts'
 import { type KnownPlacement, nextLocations } from '../../instance/known-placement.ts'
 import type { Proposal } from '../../instance/placement-proposal.ts'
-import type { Census } from '../../jobs/placement-census.ts'
-import type { StoreNow } from '../../jobs/store-now.ts'
+import type { Census } from '../../jobs/locations/placement-census.ts'
+import type { StoreNow } from '../../jobs/locations/store-now.ts'
 import { removedLocation, removedStore, unreadableLocation } from '../../opening/placement/placement-refusals.ts'
 
 export interface PlanFacts {

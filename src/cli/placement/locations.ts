@@ -3,8 +3,13 @@
 import { systemClock } from '../../clock.ts'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { recordStart } from '../../instance/metadata-id.ts'
-import { type Health, healthOf, worstHealth } from '../../jobs/location-health.ts'
-import { type LocationStatus, locationStatuses, type MoveStatus, type StoreStatus } from '../../jobs/location-status.ts'
+import { type Health, healthOf, worstHealth } from '../../jobs/locations/location-health.ts'
+import {
+  type LocationStatus,
+  locationStatuses,
+  type MoveStatus,
+  type StoreStatus,
+} from '../../jobs/locations/location-status.ts'
 import { replaceStore } from '../../opening/placement/replace-store.ts'
 import { refuseUnfitDirectory } from '../../opening/placement/replacement-directory.ts'
 import type { Invocation } from '../command.ts'

@@ -1,5 +1,5 @@
 /** `holdfast repair`: rebuilds the missing shards of queued blobs now, and not only at the next run of the background jobs. */
-import { repairKind, repairTask } from '../../jobs/repair-task.ts'
+import { repairKind, repairTask } from '../../jobs/repairing/repair-task.ts'
 import type { Invocation } from '../command.ts'
 import { askedRate } from './asked-rate.ts'
 import { formatBytes } from './progress.ts'

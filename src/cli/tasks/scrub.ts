@@ -1,7 +1,7 @@
 /** `holdfast scrub`: reads and verifies every shard, repairs what is damaged, and reports what is lost. */
 import { quarantined } from '../../jobs/orphans/release-orphans.ts'
-import { type FoundLost, lostBlobs } from '../../jobs/repair.ts'
-import { scrubKind, scrubTask } from '../../jobs/scrub.ts'
+import { type FoundLost, lostBlobs } from '../../jobs/repairing/repair.ts'
+import { scrubKind, scrubTask } from '../../jobs/repairing/scrub.ts'
 import { cancelTask, type TaskRecord } from '../../jobs/tasks/tasks.ts'
 import { type CheckReport, isClean } from '../../kv/kv.ts'
 import type { Invocation } from '../command.ts'

@@ -5,7 +5,7 @@ import type { LocationPolicy } from '../../../src/blobs/location-policy.ts'
 import { shapeOf } from '../../../src/blobs/shape.ts'
 import { type PlanFacts, planPlacement } from '../../../src/cli/placement/location-plan.ts'
 import { planLines } from '../../../src/cli/placement/plan-lines.ts'
-import type { LocationCensus } from '../../../src/jobs/placement-census.ts'
+import type { LocationCensus } from '../../../src/jobs/locations/placement-census.ts'
 
 const replica = (copies: number, ...stores: string[]): LocationPolicy => ({
   scheme: 'replica',

@@ -114,7 +114,7 @@ export const dataMutations: readonly Mutation[] = [
     file: 'blobs/copies/read-copies.ts',
     find: 'start += attempt.given',
     replace: '',
-    suite: 'jobs/repair.test.ts',
+    suite: 'jobs/repairing/repair.test.ts',
   },
   {
     name: 'a store of other metadata is opened',
@@ -128,7 +128,7 @@ export const dataMutations: readonly Mutation[] = [
     file: 'stores/guarded-store.ts',
     find: 'if (store.storeId === storeId) return store',
     replace: "if (storeId !== '') return store",
-    suite: 'jobs/repair.test.ts',
+    suite: 'jobs/repairing/repair.test.ts',
   },
   {
     name: 'sealed segments are not bound to the size of their blob',
@@ -196,17 +196,17 @@ export const dataMutations: readonly Mutation[] = [
   },
   {
     name: 'what a repair replaces becomes no garbage',
-    file: 'jobs/repair.ts',
+    file: 'jobs/repairing/repair.ts',
     find: '...(replaced.length > 0',
     replace: '...(replaced.length > Infinity',
-    suite: 'jobs/repair.test.ts',
+    suite: 'jobs/repairing/repair.test.ts',
   },
   {
     name: 'a repair that lost to a client leaves its copies behind',
-    file: 'jobs/repair.ts',
+    file: 'jobs/repairing/repair.ts',
     find: 'if (!swapped) await backend.blobs.remove([withShards(manifest, made)])',
     replace: '',
-    suite: 'jobs/repair.test.ts',
+    suite: 'jobs/repairing/repair.test.ts',
   },
   {
     name: 'what a move left becomes no garbage',

@@ -1,13 +1,13 @@
 /** Counts which data is on which stores, from the metadata alone. Plans for other stores and locations use it. Reads only. */
 
-import { bytesOfShards } from '../blobs/blobs.ts'
-import { type Demand, noDemand, withBlob } from '../blobs/forecast.ts'
-import { liesAs, type Shape } from '../blobs/shape.ts'
-import type { Kv } from '../kv/kv.ts'
-import type { BucketRecord } from '../records/bucket-record.ts'
-import type { BlobOwner } from '../records/keyspace.ts'
-import { everyBucket, everyReference } from './blob-reference.ts'
-import { walkBlobs } from './walk-blobs.ts'
+import { bytesOfShards } from '../../blobs/blobs.ts'
+import { type Demand, noDemand, withBlob } from '../../blobs/forecast.ts'
+import { liesAs, type Shape } from '../../blobs/shape.ts'
+import type { Kv } from '../../kv/kv.ts'
+import type { BucketRecord } from '../../records/bucket-record.ts'
+import type { BlobOwner } from '../../records/keyspace.ts'
+import { everyBucket, everyReference } from '../blob-reference.ts'
+import { walkBlobs } from '../walk-blobs.ts'
 
 /** A location as the configuration wants it. */
 export interface TargetLocation extends Shape {

@@ -1,8 +1,8 @@
 /** How many shards each store holds of each location: what is referenced, wherever it lies, and nothing that is garbage. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type CountedShards, ShardCounts } from '../../src/jobs/shard-counts.ts'
-import { begin, complete, put, sendPart } from '../objects/fixture.ts'
-import { type MovableStore, movableStore, moved } from './move-fixture.ts'
+import { type CountedShards, ShardCounts } from '../../../src/jobs/locations/shard-counts.ts'
+import { begin, complete, put, sendPart } from '../../objects/fixture.ts'
+import { type MovableStore, movableStore, moved } from '../move-fixture.ts'
 
 let made: MovableStore
 beforeEach(async () => {

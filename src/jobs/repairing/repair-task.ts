@@ -1,12 +1,12 @@
 /** Repair on request: works through the whole queue now, and counts it first. The background jobs repair in any case. */
-import { bytesOfShards } from '../blobs/blobs.ts'
-import type { Backend } from '../commits/backend.ts'
-import { repairOwnerOf, repairs } from '../records/keyspace.ts'
-import { findReference } from './blob-reference.ts'
-import { everyEntry } from './every-entry.ts'
+import { bytesOfShards } from '../../blobs/blobs.ts'
+import type { Backend } from '../../commits/backend.ts'
+import { repairOwnerOf, repairs } from '../../records/keyspace.ts'
+import { findReference } from '../blob-reference.ts'
+import { everyEntry } from '../every-entry.ts'
+import { openPace, rateOf } from '../tasks/pace.ts'
+import type { TaskKind } from '../tasks/task-runner.ts'
 import { repairBlobs } from './repair.ts'
-import { openPace, rateOf } from './tasks/pace.ts'
-import type { TaskKind } from './tasks/task-runner.ts'
 
 export const repairKind = 'repair'
 

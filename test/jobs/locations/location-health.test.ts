@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { healthOf, worstHealth } from '../../src/jobs/location-health.ts'
+import { healthOf, worstHealth } from '../../../src/jobs/locations/location-health.ts'
 
 const whole = { degradedBlobs: 0, lostBlobs: 0, failuresSurvived: { now: 2, whole: 2 } }
 const up = { state: 'up' } as const

@@ -1,9 +1,9 @@
 /** Repair as a background job: one run at a time, at a bounded rate. The other jobs take their turns during a long run, because they win back room. */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Backend } from '../commits/backend.ts'
+import type { Backend } from '../../commits/backend.ts'
+import { openPace } from '../tasks/pace.ts'
 import { type RepairOutcome, type RepairReport, repairBlobs } from './repair.ts'
-import { openPace } from './tasks/pace.ts'
 
 export interface BackgroundRepairOptions {
   backend: Backend

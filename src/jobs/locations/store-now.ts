@@ -1,5 +1,5 @@
 /** Asks a store for its present state, because a process that has not written to it yet does not know that it refuses writes. */
-import type { LocationState } from '../blobs/blobs.ts'
+import type { LocationState } from '../../blobs/blobs.ts'
 
 type PlacedStore = LocationState['stores'][number]
 

@@ -1,16 +1,16 @@
 /** Repairs queued blobs: verifies their shards, writes the missing ones, and swaps the manifest in a checked commit. */
 
-import type { InspectOptions, Manifest, ShardPlace } from '../blobs/blobs.ts'
-import type { Backend } from '../commits/backend.ts'
-import { garbagePut } from '../commits/commit.ts'
-import { inTurn } from '../commits/turns.ts'
-import type { Entry, Kv } from '../kv/kv.ts'
-import { limits } from '../limits.ts'
-import { type BlobOwner, repairKey, repairOwnerOf, repairs } from '../records/keyspace.ts'
-import { repairCodec, versionCodec } from '../records/record-codecs.ts'
-import type { LostBlob } from '../records/records.ts'
-import { type BlobReference, findReference, isDescriptionOf } from './blob-reference.ts'
-import { everyEntry } from './every-entry.ts'
+import type { InspectOptions, Manifest, ShardPlace } from '../../blobs/blobs.ts'
+import type { Backend } from '../../commits/backend.ts'
+import { garbagePut } from '../../commits/commit.ts'
+import { inTurn } from '../../commits/turns.ts'
+import type { Entry, Kv } from '../../kv/kv.ts'
+import { limits } from '../../limits.ts'
+import { type BlobOwner, repairKey, repairOwnerOf, repairs } from '../../records/keyspace.ts'
+import { repairCodec, versionCodec } from '../../records/record-codecs.ts'
+import type { LostBlob } from '../../records/records.ts'
+import { type BlobReference, findReference, isDescriptionOf } from '../blob-reference.ts'
+import { everyEntry } from '../every-entry.ts'
 
 export interface RepairReport {
   /** Blobs that are whole again, or turned out to be whole. */

@@ -2,11 +2,11 @@
  * Counts how many shards each location has in each store, by walking what the metadata references, in the background. Writes keep no totals (see `bucket-usage.ts`).
  * Each process that is asked counts for itself. Garbage is not counted: no record references it any more.
  */
-import { bytesOfShards } from '../blobs/blobs.ts'
-import type { Backend } from '../commits/backend.ts'
-import { limits } from '../limits.ts'
-import { everyReference } from './blob-reference.ts'
-import { unhurried } from './unhurried.ts'
+import { bytesOfShards } from '../../blobs/blobs.ts'
+import type { Backend } from '../../commits/backend.ts'
+import { limits } from '../../limits.ts'
+import { everyReference } from '../blob-reference.ts'
+import { unhurried } from '../unhurried.ts'
 
 export interface ShardCount {
   shards: number

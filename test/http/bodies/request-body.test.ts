@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { crc32 } from '@node-rs/crc32'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { S3Error } from '../../src/errors.ts'
-import { type HeaderPair, sha256, sign, signStreaming } from '../support/signer.ts'
-import { bodyOperations, step, steps } from './body-operations.ts'
-import { echoOperations } from './echo-operations.ts'
-import { type Fixture, key, startFixture, wireBytes } from './fixture.ts'
+import { S3Error } from '../../../src/errors.ts'
+import { type HeaderPair, sha256, sign, signStreaming } from '../../support/signer.ts'
+import { bodyOperations, step, steps } from '../body-operations.ts'
+import { echoOperations } from '../echo-operations.ts'
+import { type Fixture, key, startFixture, wireBytes } from '../fixture.ts'
 
 const idleBodyTimeoutMs = 1000
 let fixture: Fixture

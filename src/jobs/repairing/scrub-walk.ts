@@ -1,12 +1,12 @@
 /** The order of a scrub, which can start at any position: the blobs of every bucket by name, then the pieces of metadata snapshots by age. */
 import type { z as Zod } from 'zod'
-import type { Kv } from '../kv/kv.ts'
-import { keyAfter } from '../kv/ordered-key.ts'
-import { snapshotKey, snapshots } from '../records/keyspace.ts'
-import type { NamedObject } from '../records/records.ts'
-import { type BlobReference, everyBucket, referenceOfPiece } from './blob-reference.ts'
-import { everyEntry } from './every-entry.ts'
-import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
+import type { Kv } from '../../kv/kv.ts'
+import { keyAfter } from '../../kv/ordered-key.ts'
+import { snapshotKey, snapshots } from '../../records/keyspace.ts'
+import type { NamedObject } from '../../records/records.ts'
+import { type BlobReference, everyBucket, referenceOfPiece } from '../blob-reference.ts'
+import { everyEntry } from '../every-entry.ts'
+import { type WalkedBlob, walkBlobs } from '../walk-blobs.ts'
 
 interface InBucket {
   bucket: string

@@ -1,12 +1,12 @@
 /** What is said of locations: how their stores are, before anything was written to them, and which buckets come there. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { locationStatuses, type MoveStatus } from '../../src/jobs/location-status.ts'
-import { moveKind } from '../../src/jobs/moves/move-bucket.ts'
-import { cancelTask, readTask, requestTask, writeTask } from '../../src/jobs/tasks/tasks.ts'
-import { beginMove, endMove } from '../../src/objects/buckets.ts'
-import type { Fault } from '../blobs/disks.ts'
-import { put } from '../objects/fixture.ts'
-import { type MovableStore, movableStore, moved } from './move-fixture.ts'
+import { locationStatuses, type MoveStatus } from '../../../src/jobs/locations/location-status.ts'
+import { moveKind } from '../../../src/jobs/moves/move-bucket.ts'
+import { cancelTask, readTask, requestTask, writeTask } from '../../../src/jobs/tasks/tasks.ts'
+import { beginMove, endMove } from '../../../src/objects/buckets.ts'
+import type { Fault } from '../../blobs/disks.ts'
+import { put } from '../../objects/fixture.ts'
+import { type MovableStore, movableStore, moved } from '../move-fixture.ts'
 
 let made: MovableStore
 beforeEach(async () => {

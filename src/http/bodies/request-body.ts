@@ -1,15 +1,15 @@
 /** A request's data as an operation reads it: with a known length, without its aws-chunked framing, and compared with its signature. */
-import { AwsChunkedDecoder, parseTrailerNames } from '../auth/aws-chunked.ts'
-import { awsChunkedSource, sha256Source } from '../auth/payload.ts'
-import type { Payload } from '../auth/verify.ts'
-import { type ByteSource, bytesSource, type ClaimedSource } from '../byte-source.ts'
-import { checksumFields } from '../checksums/checksums.ts'
-import type { RequestBody } from '../contract/fields.ts'
-import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { singleValue, type VendorValues } from './dialect.ts'
-import type { Exchange } from './exchange.ts'
-import type { RequestHead } from './request-head.ts'
+import { AwsChunkedDecoder, parseTrailerNames } from '../../auth/aws-chunked.ts'
+import { awsChunkedSource, sha256Source } from '../../auth/payload.ts'
+import type { Payload } from '../../auth/verify.ts'
+import { type ByteSource, bytesSource, type ClaimedSource } from '../../byte-source.ts'
+import { checksumFields } from '../../checksums/checksums.ts'
+import type { RequestBody } from '../../contract/fields.ts'
+import { invalidArgument, notImplemented, S3Error } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import { singleValue, type VendorValues } from '../dialect.ts'
+import type { Exchange } from '../exchange.ts'
+import type { RequestHead } from '../request-head.ts'
 
 type Chunked = Extract<Payload, { kind: 'aws-chunked' }>
 

@@ -1,9 +1,9 @@
 /** The bytes of a request's body as they come off the wire: backpressure, 100-continue, and the watch for clients that stall or leave. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ByteSink } from '../byte-source.ts'
-import { S3Error } from '../errors.ts'
-import type { HttpBounds } from './connections/bounds.ts'
-import type { RequestShare } from './connections/request-share.ts'
+import type { ByteSink } from '../../byte-source.ts'
+import { S3Error } from '../../errors.ts'
+import type { HttpBounds } from '../connections/bounds.ts'
+import type { RequestShare } from '../connections/request-share.ts'
 
 /** How many times to look for a stall within the allowed time. */
 const looksPerTimeout = 4

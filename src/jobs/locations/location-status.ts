@@ -1,15 +1,15 @@
 /** The status of each location for operators: its stores, blobs that lack shards, how many failures it survives, and moves to it. Reads only. */
 
-import type { LocationState } from '../blobs/blobs.ts'
-import type { Backend } from '../commits/backend.ts'
-import type { Kv } from '../kv/kv.ts'
-import { repairOwnerOf, repairs } from '../records/keyspace.ts'
-import { repairCodec } from '../records/record-codecs.ts'
-import { findReference, foundBucket } from './blob-reference.ts'
-import { everyEntry } from './every-entry.ts'
-import { moveKind } from './moves/move-bucket.ts'
+import type { LocationState } from '../../blobs/blobs.ts'
+import type { Backend } from '../../commits/backend.ts'
+import type { Kv } from '../../kv/kv.ts'
+import { repairOwnerOf, repairs } from '../../records/keyspace.ts'
+import { repairCodec } from '../../records/record-codecs.ts'
+import { findReference, foundBucket } from '../blob-reference.ts'
+import { everyEntry } from '../every-entry.ts'
+import { moveKind } from '../moves/move-bucket.ts'
+import { allTasks, type FoundTask, isEnded, type TaskRecord } from '../tasks/tasks.ts'
 import { type StoreNow, storeNow } from './store-now.ts'
-import { allTasks, type FoundTask, isEnded, type TaskRecord } from './tasks/tasks.ts'
 
 export interface StoreStatus extends StoreNow {
   name: string

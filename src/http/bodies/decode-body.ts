@@ -1,20 +1,20 @@
 /** Compiles the declaration of an operation's body: nothing, data to stream, or a document that is read whole and verified first. */
-import type { Payload } from '../auth/verify.ts'
+import type { Payload } from '../../auth/verify.ts'
 import {
   type ChecksumAlgorithm,
   checksumAlgorithms,
   checksumFields,
   digestOf,
   digestsReady,
-} from '../checksums/checksums.ts'
-import type { InputBody, RequestBody } from '../contract/fields.ts'
-import { base64Digest } from '../contract/values.ts'
-import { notImplemented, S3Error } from '../errors.ts'
-import { amzDialect, singleValue, type VendorValues } from './dialect.ts'
-import type { Exchange } from './exchange.ts'
+} from '../../checksums/checksums.ts'
+import type { InputBody, RequestBody } from '../../contract/fields.ts'
+import { base64Digest } from '../../contract/values.ts'
+import { notImplemented, S3Error } from '../../errors.ts'
+import { amzDialect, singleValue, type VendorValues } from '../dialect.ts'
+import type { Exchange } from '../exchange.ts'
+import { announcesBody, headerValue, type RequestHead } from '../request-head.ts'
+import { compileXmlReader } from '../xml/xml-read.ts'
 import { openBody } from './request-body.ts'
-import { announcesBody, headerValue, type RequestHead } from './request-head.ts'
-import { compileXmlReader } from './xml/xml-read.ts'
 
 /** Returns the handler's `body`. An operation without one leaves the bytes unread. */
 export type BodyDecoder = (
