@@ -18,6 +18,8 @@ export class CutProxy {
   port = 0
   /** New connections are ended at once. */
   refuses = false
+  /** When they were, by `performance.now`. */
+  readonly refusedAtMs: number[] = []
   /** For each piece of data, in each direction. */
   delayMs = 0
 
@@ -38,6 +40,7 @@ export class CutProxy {
 
   #join(client: Socket, upstreamPort: number): void {
     if (this.refuses) {
+      this.refusedAtMs.push(performance.now())
       client.destroy()
       return
     }

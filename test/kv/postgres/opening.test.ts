@@ -49,7 +49,10 @@ describeInstalled('opening PostgreSQL', [postgresProbe], () => {
   it('refuses a database that takes no writes', async () => {
     const url = await server.database('frozen')
     server.run('postgres', 'alter database frozen set default_transaction_read_only = on')
-    await expect(openPostgres({ url })).rejects.toMatchObject({ status: 503 })
+    await expect(openPostgres({ url })).rejects.toMatchObject({
+      status: 503,
+      cause: { message: 'the server is read-only' },
+    })
   })
 
   it.each([

@@ -169,6 +169,19 @@ describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
     expect(hasTurned).toBe(true)
   })
 
+  it('tries to reach the server again after pauses of different length, however often it is asked meanwhile', async () => {
+    proxy.refuses = true
+    proxy.cutClients()
+    let calls = 0
+    while (proxy.refusedAtMs.length < 12) {
+      await kv.get([bytes('a')]).catch(() => {})
+      calls++
+    }
+    expect(calls).toBeGreaterThan(5 * proxy.refusedAtMs.length)
+    const pauses = proxy.refusedAtMs.slice(1).map((atMs, i) => atMs - (proxy.refusedAtMs[i] ?? 0))
+    expect(Math.max(...pauses)).toBeGreaterThan(1.25 * Math.min(...pauses))
+  })
+
   it('waits for a session that a busy server is slow to accept, while it answers on another', async () => {
     await kv.get([bytes('a')])
     proxy.isDeafToNew = true
