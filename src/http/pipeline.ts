@@ -1,18 +1,13 @@
 /** The steps of a request: verify, address, route, decode, run, encode, decorate. An error that any step throws becomes the answer. */
-import type { AuditLog } from '../audit/audit-log.ts'
-import type { Credentials } from '../auth/credentials.ts'
 import { nobody } from '../auth/principal.ts'
 import { type SignedRequest, type Verified, verify, withoutSignature } from '../auth/verify.ts'
 import type { Version2Rules } from '../auth/verify-version2.ts'
-import type { Clock } from '../clock.ts'
-import type { Answer, Operation } from '../contract/operation.ts'
+import type { Answer } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
-import type { AccountBlocks } from '../operations/access/account-blocks.ts'
 import { CrossOrigin } from '../operations/access/cross-origin.ts'
-import type { OperationContext, OperationRequest } from '../operations/context.ts'
+import type { OperationRequest } from '../operations/context.ts'
 import { run, runAfter } from '../operations/run.ts'
-import { ending, inShortStep, type Traces } from '../spans.ts'
-import type { StsContext } from '../sts/action.ts'
+import { ending, inShortStep, passesTraces } from '../spans.ts'
 import {
   type Address,
   type BucketOfHost,
@@ -33,7 +28,8 @@ import { dialectOfForm, readForm } from './forms/form.ts'
 import { FormBody } from './forms/form-body.ts'
 import { openFormFile } from './forms/form-file.ts'
 import { compileForwarded, type ForwardedReader } from './forwarded.ts'
-import { answerHealth, type Readiness } from './health.ts'
+import { answerHealth } from './health.ts'
+import type { PipelineOptions } from './pipeline-options.ts'
 import { PublicEndpoints } from './public-endpoints.ts'
 import { conditionValue } from './request-conditions.ts'
 import { type RequestHead, readHead, signedParts } from './request-head.ts'
@@ -41,40 +37,8 @@ import { compileRoutes, type Router } from './route.ts'
 import { answerSlowly } from './slow-answer.ts'
 import { StsRequests } from './sts-requests.ts'
 import { AuditedChanges, isConfiguring } from './telemetry/audited-changes.ts'
+import { traced } from './telemetry/traced.ts'
 import { answerWebsite, compileSites } from './websites/website.ts'
-
-export interface PipelineOptions {
-  operations: readonly Operation<OperationContext>[]
-  backend: OperationContext['backend']
-  credentials: Credentials
-  /** Issues temporary keys, and knows those in use. */
-  sts: StsContext
-  /** Which forms of Signature Version 2 are accepted. */
-  sigv2: Version2Rules['taken']
-  /** Domains whose subdomains name buckets: `<bucket>.<domain>`. `localhost` is always one. */
-  domains: readonly string[]
-  /** The region of buckets that were created without one. */
-  region: string
-  /** Origins whose pages may use buckets without a CORS configuration. */
-  corsAllowOrigin: readonly string[]
-  /** Origins of the console's pages. Absent: there is no console. */
-  consoleOrigins?: (() => readonly string[]) | undefined
-  /** Addresses and ranges of proxies whose forwarding headers are trusted. Absent: none. */
-  trustedProxies?: readonly string[] | undefined
-  /** URLs under which clients reach the server through proxies. Absent: the URL that each request names. */
-  publicEndpoints?: readonly string[] | undefined
-  /** Domains of websites: each subdomain is a bucket's, and so is the domain itself. None overlaps a domain of another kind. Absent: none. */
-  websiteDomains?: readonly string[] | undefined
-  /** Absent: accounts block nothing. */
-  accountBlocks?: AccountBlocks | undefined
-  /** Absent: changes are not written to an audit log. */
-  audit?: AuditLog | undefined
-  clock: Clock
-  /** Absent: no tracer collects spans. */
-  traces?: Traces | undefined
-  /** Answers the health checks. */
-  ready(what: Readiness): boolean
-}
 
 /** What the address and the headers say. */
 interface Parsed {
@@ -92,7 +56,21 @@ interface Asked {
   form?: RequestHead
 }
 
-export class Pipeline {
+/**
+ * Returns what serves one request to its end, and never rejects. `scheme`: the scheme of the port, which a trusted proxy can override. Throws when two
+ * operations claim the same requests.
+ */
+export function openPipeline(
+  options: PipelineOptions,
+  scheme: 'http' | 'https',
+): (exchange: Exchange) => Promise<void> {
+  const pipeline = new Pipeline(options, scheme)
+  const inTrace = traced((exchange) => pipeline.answer(exchange), { ...options, scheme })
+  const isTraced = options.traces === undefined ? passesTraces : () => true
+  return (exchange) => (isTraced() ? inTrace(exchange) : pipeline.answer(exchange))
+}
+
+class Pipeline {
   readonly #options: PipelineOptions
   readonly #isSecure: boolean
   readonly #route: Router<Endpoint>
@@ -105,7 +83,6 @@ export class Pipeline {
   readonly #sts: StsRequests
   readonly #changes: AuditedChanges
 
-  /** `scheme`: the scheme of this port, which a trusted proxy can override. Throws when two operations claim the same requests. */
   constructor(options: PipelineOptions, scheme: 'http' | 'https') {
     const { operations, backend, domains, corsAllowOrigin, sigv2 } = options
     this.#options = options
@@ -124,7 +101,6 @@ export class Pipeline {
     })
   }
 
-  /** Serves one request to its end. Never rejects. */
   async answer(exchange: Exchange): Promise<void> {
     let head: RequestHead | undefined
     try {

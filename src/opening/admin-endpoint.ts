@@ -10,8 +10,8 @@ import { ShardCounts } from '../jobs/locations/shard-counts.ts'
 import { limits } from '../limits.ts'
 import { openProcessLoad } from '../metrics/process-load.ts'
 import type { AdminEndpointOptions, openPipeline } from './admin/pipeline.ts'
-import { logRequests } from './endpoint.ts'
 import { ListenFailed, urlOf } from './listen-address.ts'
+import { logRequests } from './port-log.ts'
 
 export interface AdminEndpoint {
   /** The URL for clients on this machine. */

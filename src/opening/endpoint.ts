@@ -6,8 +6,9 @@ import { systemClock } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import type { ListenAddress } from '../config/kinds.ts'
 import { type ClientSettings, descriptorsMax, portBounds } from '../http/connections/port-bounds.ts'
-import { createHttpServer, type HttpServer } from '../http/connections/server.ts'
+import type { HttpServer } from '../http/connections/server.ts'
 import type { KeyPair } from '../http/connections/tls-front.ts'
+import { createHttpServer } from '../http/s3-server.ts'
 import type { LocalRequests } from '../http/telemetry/request-feed.ts'
 import type { RequestLog } from '../http/telemetry/request-log.ts'
 import type { Traffic } from '../http/telemetry/traffic.ts'
@@ -16,7 +17,7 @@ import { operations } from '../operations/table.ts'
 import type { Traces } from '../spans.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { ListenFailed, urlOf } from './listen-address.ts'
-import type { PortLog } from './port-log.ts'
+import { logRequests, type PortLog } from './port-log.ts'
 import { openTemporaryKeys } from './temporary-keys.ts'
 import { tracedBackend } from './traced-backend.ts'
 
@@ -143,34 +144,5 @@ export async function openEndpoint(options: S3PortOptions & { listen: ListenAddr
     return { url: urlOf(listen.host, port, { secure: keyPair !== undefined }), port, renewTls, close }
   } catch (error) {
     throw error instanceof Error ? new ListenFailed(listen, error) : error
-  }
-}
-
-/**
- * Decides which requests are logged, and at what level: the server's failures always, the rest (refusals under overload too) only when the log level
- * includes info. A vendor header without effect makes a line at debug level, to explain why a client's header did nothing.
- */
-export function logRequests(log: PortLog, slowMs = Number.POSITIVE_INFINITY): (line: RequestLog) => void {
-  // The level can change at any time. Comparing two strings is cheaper than asking pino twice.
-  let [level, logsAll, logsIgnored] = ['', false, false]
-  return (request) => {
-    if (log.level !== level) {
-      level = log.level
-      logsAll = log.isLevelEnabled('info')
-      logsIgnored = log.isLevelEnabled('debug')
-    }
-    const isSlow = request.firstByteMs >= slowMs
-    if (!logsAll && !logsIgnored && !isSlow && request.status !== 500 && request.error === undefined) return
-    const { ignoredHeaders, ...line } = request
-    if (ignoredHeaders !== undefined && logsIgnored) {
-      const { requestId, operation } = line
-      log.debug({ requestId, operation, ignoredHeaders }, 'vendor headers without a meaning here were ignored')
-    }
-    if (line.error !== undefined) {
-      const { error, ...rest } = line
-      log.error({ ...rest, err: error }, 'a request failed unexpectedly')
-    } else if (line.status === 500) log.warn(line, 'a request failed')
-    else if (isSlow) log.warn(line, 'a slow request')
-    else if (logsAll) log.info(line, 'request')
   }
 }

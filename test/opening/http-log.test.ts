@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { type Level, pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { RequestLog } from '../../src/http/telemetry/request-log.ts'
-import { logRequests } from '../../src/opening/endpoint.ts'
+import { logRequests } from '../../src/opening/port-log.ts'
 
 const request: RequestLog = {
   requestId: '0A',

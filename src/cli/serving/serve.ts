@@ -1,38 +1,31 @@
 /** `holdfast serve`: serves a data directory until a signal, from this process or from several workers. */
-import { setDefaultHighWaterMark } from 'node:stream'
-import type { AuditLog } from '../../audit/audit-log.ts'
 import { systemClock } from '../../clock.ts'
 import { opening } from '../../closing-stack.ts'
 import type { Configuration } from '../../config/configuration.ts'
 import { unfollowedMinioVariables } from '../../config/minio-variables.ts'
-import { socketBufferBytes } from '../../http/connections/server.ts'
-import { LocalRequests } from '../../http/telemetry/request-feed.ts'
-import { Traffic } from '../../http/telemetry/traffic.ts'
 import { isFirstStart } from '../../instance/data-directory.ts'
-import { openAccountBlocks } from '../../opening/account-blocks.ts'
 import { consoleOriginsOf } from '../../opening/admin/console-origins.ts'
-import { laterProcesses, onlyThisProcess } from '../../opening/admin/s3-processes.ts'
+import { laterProcesses } from '../../opening/admin/s3-processes.ts'
 import { openAuditLog } from '../../opening/audit.ts'
-import { openEndpoint } from '../../opening/endpoint.ts'
 import { refuseTakenAddress } from '../../opening/listen-address.ts'
 import { openTraces } from '../../opening/open-telemetry.ts'
-import type { Traces } from '../../spans.ts'
 import type { Invocation } from '../command.ts'
-import { type Instance, openInstance } from '../instance.ts'
-import { type Log, openLog } from '../log.ts'
+import { openInstance } from '../instance.ts'
+import { openLog } from '../log.ts'
 import { openAdminPort } from './admin-port.ts'
 import { announce } from './announce.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { WorkersAhead } from './fork-workers.ts'
 import { watchHangups } from './hangups.ts'
-import { type KeyPairFiles, openKeyPairFiles } from './key-pair-files.ts'
+import { openKeyPairFiles } from './key-pair-files.ts'
 import { machineShare } from './machine-share.ts'
 import { reload } from './reload.ts'
+import type { Serving, ServingParts } from './serving.ts'
 import { watchStopSignals } from './stop-signals.ts'
 import { openSystemd } from './systemd.ts'
 import { type ServedConfiguration, type ServedInvocation, workerCount } from './worker-count.ts'
 import type { Renewal } from './worker-messages.ts'
-import { startWorkers, type Workers } from './workers.ts'
+import { startWorkers } from './workers.ts'
 
 export async function serve(asked: Invocation): Promise<number> {
   const { workers, reason } = workerCount(asked.configuration.workers, machineShare)
@@ -155,76 +148,35 @@ function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: I
   }
 }
 
-type Serving = Omit<Workers, 'teach'>
-
-interface ServingParts {
-  instance: Instance
-  keyPairFiles: KeyPairFiles | undefined
-  /** They wait for their first order. */
-  ahead: WorkersAhead
-  log: Log
-  audit: AuditLog
-  traces: Traces | undefined
-  consoleOrigins(): readonly string[]
+async function startServing(configuration: ServedConfiguration, parts: ServingParts): Promise<Serving> {
+  if (configuration.workers > 1) return serveByWorkers(configuration, parts)
+  // Loaded only here, because a process whose workers serve needs no S3 port.
+  const { serveAlone } = await import('./serve-alone.ts')
+  return serveAlone(configuration, parts)
 }
 
-async function startServing(
+async function serveByWorkers(
   configuration: ServedConfiguration,
-  { instance, keyPairFiles, ahead, log, audit, traces, consoleOrigins }: ServingParts,
+  { instance, keyPairFiles, ahead, log, consoleOrigins }: ServingParts,
 ): Promise<Serving> {
   const { backend, id: instanceId, accounts, identities } = instance
-  if (configuration.workers > 1) {
-    const onCrash = async (signal: string): Promise<void> => {
-      log.warn(
-        { signal },
-        'a worker may have met damage in the metadata: nothing is written before it has been checked',
-      )
-      await backend.kv.integrity.distrust()
-    }
-    const workers = await startWorkers({
-      configuration: { ...configuration, accounts: [...accounts] },
-      instanceId,
-      keyPairFiles,
-      log,
-      ahead,
-      consoleOrigins,
-      onCrash,
-    })
-    if (configuration.metadata === undefined) identities.tellOthers(workers.teach)
-    const renew = (renewal: Renewal): void => {
-      identities.renewAccounts(renewal.accounts)
-      workers.renew(renewal)
-    }
-    return { ...workers, renew }
+  const onCrash = async (signal: string): Promise<void> => {
+    log.warn({ signal }, 'a worker may have met damage in the metadata: nothing is written before it has been checked')
+    await backend.kv.integrity.distrust()
   }
-  // TLS connections take their buffer sizes from here, not from the server.
-  if (keyPairFiles !== undefined) setDefaultHighWaterMark(false, socketBufferBytes)
-  const { credentials } = identities
-  const requests = new LocalRequests(() => systemClock.now())
-  const traffic = new Traffic()
-  const endpoint = await openEndpoint({
-    ...configuration,
-    keyPair: keyPairFiles?.current,
-    backend,
-    credentials,
-    accountBlocks: openAccountBlocks(identities, configuration),
-    metadataAnswers: instance.metadataAnswers,
-    requests,
-    traffic,
-    audit,
-    traces,
-    consoleOrigins,
+  const workers = await startWorkers({
+    configuration: { ...configuration, accounts: [...accounts] },
+    instanceId,
+    keyPairFiles,
     log,
+    ahead,
+    consoleOrigins,
+    onCrash,
   })
-  keyPairFiles?.watch(endpoint.renewTls)
-  const renew = ({ accounts: renewed }: Renewal): void => identities.renewAccounts(renewed)
-  return {
-    ...endpoint,
-    renew,
-    // The port asks for them at every request.
-    renewConsoleOrigins: () => {},
-    processes: onlyThisProcess(requests, traffic),
-    // It never rejects, because there are no workers: when this process fails, it ends.
-    failed: new Promise<never>(() => {}),
+  if (configuration.metadata === undefined) identities.tellOthers(workers.teach)
+  const renew = (renewal: Renewal): void => {
+    identities.renewAccounts(renewal.accounts)
+    workers.renew(renewal)
   }
+  return { ...workers, renew }
 }

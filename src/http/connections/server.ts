@@ -4,12 +4,9 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Clock } from '../../clock.ts'
 import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import { passesTraces } from '../../spans.ts'
 import { Exchange } from '../exchange.ts'
 import { type FaultFormat, faultsInXml } from '../fault.ts'
-import { Pipeline, type PipelineOptions } from '../pipeline.ts'
 import { logLine, type RequestLog } from '../telemetry/request-log.ts'
-import { traced } from '../telemetry/traced.ts'
 import { defaultBounds, type HttpBounds } from './bounds.ts'
 import { type Connection, Connections, errorOfParser } from './connections.ts'
 import { bothEndsLoopback } from './loopback.ts'
@@ -17,8 +14,6 @@ import { refuseSocket } from './refuse.ts'
 import { RequestShare } from './request-share.ts'
 import { type Seat, type ShareLimits, Shares } from './shares.ts'
 import { type KeyPair, TlsFront } from './tls-front.ts'
-
-export interface HttpServerOptions extends PipelineOptions, Omit<PortOptions, 'clock'> {}
 
 export interface PortOptions {
   clock: Clock
@@ -46,15 +41,6 @@ export interface HttpServer {
 
 /** Larger than Node's 64 KiB, so that a gigabyte takes fewer reads and writes. */
 export const socketBufferBytes = 1024 * 1024
-
-/** The S3 port. Throws when the operations contradict each other. */
-export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const scheme = options.tls === undefined ? 'http' : 'https'
-  const pipeline = new Pipeline(options, scheme)
-  const inTrace = traced((exchange) => pipeline.answer(exchange), { ...options, scheme })
-  const isTraced = options.traces === undefined ? passesTraces : () => true
-  return createPort(options, (exchange) => (isTraced() ? inTrace(exchange) : pipeline.answer(exchange)))
-}
 
 /** `answer` serves one request to its end, and never rejects. */
 export function createPort(options: PortOptions, answer: (exchange: Exchange) => Promise<void>): HttpServer {
