@@ -2,6 +2,7 @@
 import { decoded, parseQuery } from '../auth/canonical-request.ts'
 import type { Clock } from '../clock.ts'
 import type { ConditionValue } from '../operations/context.ts'
+import { parseCopySource } from '../operations/objects/copy-source.ts'
 import type { QueryParameter } from './address.ts'
 import { joinedValues, type VendorValues } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
@@ -57,6 +58,7 @@ export function conditionValue(request: ConditionedRequest, key: string): Condit
   const sent = inSentHeaders[key]
   if (sent !== undefined) return headerValue(request.form ?? head, sent)
   const vendor = inVendorHeaders[key] ?? vendorKey.exec(key)?.[1]?.toLowerCase()
+  if (vendor === 'copy-source') return copySource(request)
   if (vendor !== undefined && vendor !== 'content-sha256') return joinedValues(request.vendorValues.get(vendor))
   return key.startsWith('s3:RequestObjectTag') ? requestedTags(request, key) : ofConnection(request, key)
 }
@@ -90,6 +92,14 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
     default:
       return undefined
   }
+}
+
+/** The source that a copy reads, however the header is encoded, and as a policy may write it: with the first slash or without. */
+function copySource({ vendorValues }: ConditionedRequest): ConditionValue {
+  const sent = joinedValues(vendorValues.get('copy-source'))
+  if (sent === undefined) return undefined
+  const { bucket, key } = parseCopySource(sent)
+  return [`${bucket}/${key}`, `/${bucket}/${key}`]
 }
 
 /** A URL of version 4 that says no hash is for any payload, and S3's policies see it so. */

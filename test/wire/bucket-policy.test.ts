@@ -512,6 +512,39 @@ wireTests('CopyObject', [
       expect((await wire.must(read('a'))).body.toString()).toBe('far')
     },
   },
+  ...[
+    ['far/a', 'far/*'],
+    ['/far/a', 'far/*'],
+    ['%66ar/a', 'far/*'],
+    ['far%2Fa', 'far/*'],
+    ['far/a', '/far/*'],
+    ['far/a?versionId=null', 'far/a'],
+  ].map(([source = '', pattern]) => ({
+    it: `is denied from a source like ${pattern}, which the header spells ${source}`,
+    ...denied,
+    given: async (wire: Wire) => {
+      await farAndTagged(allow('s3:GetObject*', ofFar, ofOther))(wire)
+      const condition = { Condition: { StringLike: { 's3:x-amz-copy-source': pattern } } }
+      await wire.must(put(document(allow('s3:*', everything, ofOther), deny('s3:PutObject', everything, condition))))
+    },
+    ask: copy(source),
+    afterwards: async (wire: Wire) => {
+      expect((await wire.ask(copy('/wire/a'))).status).toBe(200)
+    },
+  })),
+  {
+    it: 'is allowed from a source that a Deny of all others names',
+    status: 200,
+    given: async (wire) => {
+      await farAndTagged(allow('s3:GetObject', ofFar, ofOther))(wire)
+      const condition = { Condition: { StringNotLike: { 's3:x-amz-copy-source': 'far/*' } } }
+      await wire.must(put(document(allow('s3:*', everything, ofOther), deny('s3:PutObject', everything, condition))))
+    },
+    ask: copy('/far/%61'),
+    afterwards: async (wire) => {
+      expect((await wire.ask(copy('/wire/a'))).status).toBe(403)
+    },
+  },
   {
     it: 'goes by the version of the source',
     ...denied,
