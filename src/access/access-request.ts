@@ -32,7 +32,7 @@ export interface SessionFacts {
 /** By the tag's key in lower case. */
 export type PrincipalTags = ReadonlyMap<string, string>
 
-/** An array only for the keys that have several values: `s3:RequestObjectTagKeys`, `aws:TagKeys`. */
+/** An array only for the keys that have several values, `s3:RequestObjectTagKeys` and `aws:TagKeys`, and for the source of a copy, which policies spell in two ways. */
 export type ContextValue = string | readonly string[] | undefined
 
 export interface AccessRequest {
