@@ -3,10 +3,12 @@ import { useContext } from 'preact/hooks'
 import { copyObject, deleteVersion, type ListedVersion, listVersions, type ObjectAddress } from '../../api/objects.ts'
 import { goTo, route } from '../../model/address.ts'
 import { useLoaded } from '../../model/loaded.ts'
-import { attempt } from '../../model/notices.ts'
+import { attempt, tell } from '../../model/notices.ts'
+import { useOpened } from '../../model/opened.ts'
 import { type MayDo, ObjectRights } from '../../model/rights.ts'
 import { sizeText, timeText } from '../../model/text.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { DeleteDialog } from '../../ui/dialog.tsx'
 import { Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
@@ -18,13 +20,20 @@ async function versionsOf({ bucket, key }: ObjectAddress): Promise<ListedVersion
 
 export function ObjectVersions({ address, onChange }: { address: ObjectAddress; onChange: () => void }) {
   const { state, reload } = useLoaded(() => versionsOf(address), [])
-  const change = async (work: () => Promise<unknown>, done: string) => {
-    if (await attempt(work, done)) {
-      onChange()
-      await reload()
-    }
+  const deleting = useOpened<string>()
+  const changed = () => {
+    onChange()
+    return reload()
   }
-  const columns = versionColumns(address, useContext(ObjectRights), change)
+  const change = async (work: () => Promise<unknown>, done: string) => {
+    if (await attempt(work, done)) await changed()
+  }
+  const remove = async (versionId: string) => {
+    await deleteVersion({ ...address, versionId })
+    tell('The version is gone for good.')
+    await changed()
+  }
+  const columns = versionColumns(address, useContext(ObjectRights), { change, remove: deleting.open })
   return (
     <>
       <h3>Versions</h3>
@@ -33,6 +42,15 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
           <Table caption="Versions" columns={columns} rows={versions} idOf={({ versionId }) => versionId} />
         )}
       </Show>
+      {deleting.for !== undefined && (
+        <DeleteDialog
+          name={`version ${deleting.for}`}
+          onClose={deleting.close}
+          onDelete={() => remove(deleting.for ?? '')}
+        >
+          This version is gone for good then.
+        </DeleteDialog>
+      )}
     </>
   )
 }
@@ -40,7 +58,10 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
 function versionColumns(
   address: ObjectAddress,
   may: MayDo,
-  change: (work: () => Promise<unknown>, done: string) => Promise<void>,
+  {
+    change,
+    remove,
+  }: { change: (work: () => Promise<unknown>, done: string) => Promise<void>; remove: (versionId: string) => void },
 ): Column<ListedVersion>[] {
   const { bucket, key } = address
   const open = (versionId: string) =>
@@ -86,11 +107,7 @@ function versionColumns(
             />
           )}
           {may('s3:DeleteObjectVersion') && (
-            <IconButton
-              icon="trash"
-              label={`Delete version ${versionId}`}
-              onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The version is gone for good.')}
-            />
+            <IconButton icon="trash" label={`Delete version ${versionId}`} onClick={() => remove(versionId)} />
           )}
         </span>
       ),

@@ -11,12 +11,12 @@ import {
 } from '../../api/objects.ts'
 import { isOutOfReach } from '../../api/s3-request.ts'
 import { useLoaded } from '../../model/loaded.ts'
-import { attempt } from '../../model/notices.ts'
+import { attempt, tell } from '../../model/notices.ts'
 import { useOpened } from '../../model/opened.ts'
 import { ObjectRights, useRights } from '../../model/rights.ts'
 import { sizeText, timeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { DeleteDialog, Dialog } from '../../ui/dialog.tsx'
 import { Show } from '../../ui/loading.tsx'
 import { ObjectLockPart } from './object-lock.tsx'
 import { ObjectMetadata, ObjectTags } from './object-metadata.tsx'
@@ -81,6 +81,7 @@ interface DetailParts extends WindowParts {
 
 function Details({ address, described, onClose, onChange, reload }: DetailParts) {
   const sharing = useOpened()
+  const deleting = useOpened()
   const may = useContext(ObjectRights)
   const isOlder = address.versionId !== undefined
   const download = async () => {
@@ -92,10 +93,10 @@ function Details({ address, described, onClose, onChange, reload }: DetailParts)
       onChange()
     }, 'This version is the current one again.')
   const remove = async () => {
-    if (await attempt(() => deleteVersion(address), isOlder ? 'The version is gone for good.' : 'Deleted.')) {
-      onClose()
-      onChange()
-    }
+    await deleteVersion(address)
+    tell(isOlder ? 'The version is gone for good.' : 'Deleted.')
+    onClose()
+    onChange()
   }
   return (
     <>
@@ -116,12 +117,23 @@ function Details({ address, described, onClose, onChange, reload }: DetailParts)
           </Button>
         )}
         {may(isOlder ? 's3:DeleteObjectVersion' : 's3:DeleteObject') && (
-          <Button icon="trash" kind="danger" onClick={remove}>
+          <Button icon="trash" kind="danger" onClick={() => deleting.open(true)}>
             {isOlder ? 'Delete this version' : 'Delete'}
           </Button>
         )}
       </div>
       {sharing.for && <Share address={address} onClose={sharing.close} />}
+      {deleting.for && (
+        <DeleteDialog
+          name={isOlder ? `version ${address.versionId}` : address.key}
+          onClose={deleting.close}
+          onDelete={remove}
+        >
+          {isOlder
+            ? 'This version is gone for good then.'
+            : 'In a bucket with versions it can be restored; in another it is gone for good.'}
+        </DeleteDialog>
+      )}
       <h3>Facts</h3>
       <Facts described={described} />
       <Preview address={address} described={described} />
