@@ -61,7 +61,7 @@ serve() {
   local number=$1 data="$place/host$1"
   mkdir -p "$data"
   [ "$number" = 1 ] || export HOLDFAST_KEY_RING=${HOLDFAST_KEY_RING:-$(cat "$place/host1/keys")}
-  setsid nohup node "$root/dist/src/cli/main.js" serve --data "$data" --listen "127.0.0.1:${ports[number]}" \
+  setsid nohup node "$root/dist/joined/main.js" serve --data "$data" --listen "127.0.0.1:${ports[number]}" \
     --admin-listen "127.0.0.1:$((ports[number] + 1))" >"$place/host$number.log" 2>&1 </dev/null &
   echo $! >"$place/host$number.pid"
   for _ in $(seq 150); do
@@ -73,7 +73,7 @@ serve() {
 }
 
 start() {
-  [ -e "$root/dist/src/cli/main.js" ] || (cd "$root" && npm run build)
+  [ -e "$root/dist/joined/main.js" ] || (cd "$root" && npm run build)
   mkdir -p "$place/stores"/{one,two,three}
   chmod a+x "$place"
   cp "$here/holdfast.toml" "$HOLDFAST_CONFIG"
@@ -103,7 +103,7 @@ fail_over() {
 }
 
 status() {
-  node "$root/dist/src/cli/main.js" members --data "$place/host1"
+  node "$root/dist/joined/main.js" members --data "$place/host1"
   local port
   for port in "$primary_port" "$standby_port"; do
     sql "$port" "select 'PostgreSQL on port $port: ' || case when pg_is_in_recovery() then 'standby' else 'primary' end ||
