@@ -186,6 +186,11 @@ export interface Kv {
   connections?(): KvConnections
   /** Contains everything that was committed before the call. Close it before the engine. */
   snapshot(): Promise<Snapshot>
+  /**
+   * The process is about to end: from now on, a commit whose outcome the database can't tell is rejected after a while, instead of waiting for the
+   * database. Absent: there is no such commit.
+   */
+  beginClosing?(): void
   /** Waits for commits under way, then closes files and connections. */
   close(): Promise<void>
 }

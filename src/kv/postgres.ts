@@ -121,6 +121,10 @@ class PostgresKv implements Kv {
     return { range: (query) => rangeInSession(session, query), close: () => session.close() }
   }
 
+  beginClosing(): void {
+    this.#writer.beginClosing()
+  }
+
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await this.#writer.close()

@@ -62,7 +62,7 @@ function openNow(options: Shared<OpenDataOptions>, patienceMs: number): Promise<
   const { create, keys, placement = ownPlacement, workerOf, warn } = options
   return opening(async (opened) => {
     if (create) requireLocation(placement)
-    const { directory, membership } = await join(options, patienceMs, opened)
+    const { directory, membership, beginClosing } = await join(options, patienceMs, opened)
     const { id, kv, clock } = membership
     const shared = sharedPlacementOf(membership, options, () => keysAt(directory.keyRing, keys))
     const { ring, placed } = await settled(membership, placement, create, async () => {
@@ -95,6 +95,8 @@ function openNow(options: Shared<OpenDataOptions>, patienceMs: number): Promise<
     const backend = { ...backendOver({ kv, clock, keys: ring, erasureCode, ...placed }, opened), lockClock }
     const watch = watchMetadata(kv, { warn })
     opened.add(watch.stop)
+    // What else closes commits, too, and must not wait for a database that is away.
+    opened.add(beginClosing)
     return {
       backend,
       directory,
@@ -138,7 +140,7 @@ async function join(
   options: Shared<Pick<OpenDataOptions, 'path' | 'metadata' | 'create' | 'workerOf' | 'address' | 'onFatal' | 'warn'>>,
   patienceMs: number,
   opened: ClosingStack,
-): Promise<{ membership: Membership; directory: HostDirectory }> {
+): Promise<{ membership: Membership; directory: HostDirectory; beginClosing(): void }> {
   const { path, metadata, create, workerOf, address, onFatal, warn } = options
   const directory = await prepareHostDirectory(path, { create })
   // Only servers tell the operator what to change about the database.
@@ -153,7 +155,7 @@ async function join(
   // Checked again, because a command that moves or fills the metadata makes its mark first and then looks for members.
   await refuseUnusable(engine, metadata.url)
   await refuseOtherMetadata(engine, path)
-  return { membership, directory }
+  return { membership, directory, beginClosing: () => engine.beginClosing?.() }
 }
 
 async function refuseUnusable(kv: Kv, url: string): Promise<void> {

@@ -39,6 +39,7 @@ export class Writer {
   #waiting: Waiting[] = []
   readonly #underWay = new Map<Lane, Touched>()
   #closing: Promise<void> | undefined
+  #patience: NodeJS.Timeout | undefined
   #idle: (() => void) | undefined
   readonly #onFatal: (error: Error) => void
 
@@ -84,27 +85,30 @@ export class Writer {
     this.#start()
   }
 
-  /**
-   * Waits for the commits under way, then closes the connections. Commits that the database can't answer, because it is away or waits for its standby, are
-   * rejected after a while: their outcome stays unknown.
-   */
+  /** Commits that the database can't answer, because it is away or waits for its standby, are rejected after a while: their outcome stays unknown. */
+  beginClosing(): void {
+    for (const lane of this.#lanes) lane.beginClosing()
+    clearTimeout(this.#patience)
+    this.#patience = setTimeout(() => {
+      for (const lane of this.#lanes) lane.giveUp()
+    }, limits.leavePatienceMs)
+  }
+
+  /** Begins to close, waits for the commits under way, then closes the connections. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
   }
 
   async #close(): Promise<void> {
-    for (const lane of this.#lanes) lane.beginClosing()
-    const patience = setTimeout(() => {
-      for (const lane of this.#lanes) lane.giveUp()
-    }, limits.leavePatienceMs)
+    this.beginClosing()
     if (this.#waiting.length > 0 || this.#underWay.size > 0) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve
       })
     }
     await Promise.all(this.#lanes.map((lane) => lane.close()))
-    clearTimeout(patience)
+    clearTimeout(this.#patience)
   }
 }
 
@@ -190,7 +194,9 @@ class Lane {
         return row !== undefined && Number(row[1]) === operation ? refusedIn(row[2]) : undefined
       } catch (error) {
         const { signal } = this.#closing
-        if (signal.aborted || error instanceof OutcomeUnknown) throw error
+        if (error instanceof OutcomeUnknown) throw error
+        // Not `KvUnavailable`, which would say that nothing was written.
+        if (signal.aborted) throw new Error('nobody knows what became of a commit: this process ends', { cause: error })
         // The jitter keeps gateways from reconnecting all at once.
         await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + jitter()), undefined, { signal }).catch(
           () => {},
