@@ -80,6 +80,28 @@ interface DetailParts extends WindowParts {
 }
 
 function Details({ address, described, onClose, onChange, reload }: DetailParts) {
+  return (
+    <>
+      <Actions address={address} onClose={onClose} onChange={onChange} />
+      <h3>Facts</h3>
+      <Facts described={described} />
+      <Preview address={address} described={described} />
+      <ObjectMetadata
+        address={address}
+        described={described}
+        onChange={() => {
+          onChange()
+          return reload()
+        }}
+      />
+      <ObjectTags address={address} />
+      <ObjectLockPart address={address} />
+    </>
+  )
+}
+
+/** What can be done with the object or version, and the questions before it. */
+function Actions({ address, onClose, onChange }: WindowParts) {
   const sharing = useOpened()
   const deleting = useOpened()
   const may = useContext(ObjectRights)
@@ -134,19 +156,6 @@ function Details({ address, described, onClose, onChange, reload }: DetailParts)
             : 'In a bucket with versions it can be restored; in another it is gone for good.'}
         </DeleteDialog>
       )}
-      <h3>Facts</h3>
-      <Facts described={described} />
-      <Preview address={address} described={described} />
-      <ObjectMetadata
-        address={address}
-        described={described}
-        onChange={() => {
-          onChange()
-          return reload()
-        }}
-      />
-      <ObjectTags address={address} />
-      <ObjectLockPart address={address} />
     </>
   )
 }
