@@ -22,6 +22,7 @@ export class CutProxy {
   readonly refusedAtMs: number[] = []
   /** For each piece of data, in each direction. */
   delayMs = 0
+  #isStopped = false
 
   private constructor(server: Server) {
     this.#server = server
@@ -49,7 +50,7 @@ export class CutProxy {
     this.#pairs.add(pair)
     const [request, answer] = [this.#inOrder(), this.#inOrder()]
     let holds = false
-    const isDeaf = this.isDeafToNew
+    const isDeaf = this.isDeafToNew || this.#isStopped
     client.on('data', (bytes) => {
       const what = this.onRequest(bytes)
       holds ||= what === 'hold'
@@ -70,6 +71,7 @@ export class CutProxy {
         this.#pairs.delete(pair)
       })
     pair.upstream.on('error', () => {}).on('close', () => client.destroy())
+    if (this.#isStopped) client.pause()
   }
 
   /** Does one thing after the other, each after the delay. */
@@ -89,6 +91,12 @@ export class CutProxy {
           act()
         })
     }
+  }
+
+  /** From now on, reads nothing of clients, and not that they hang up: like a server whose process is stopped. */
+  stop(): void {
+    this.#isStopped = true
+    for (const { client } of this.#pairs) client.pause()
   }
 
   /** Ends all connections of clients. What is held can still be let go. */

@@ -150,9 +150,12 @@ export class Session {
     this.#socket.destroy()
   }
 
+  /** The driver says goodbye, and waits for the server to hang up. One that says nothing is not waited for. */
   async close(): Promise<void> {
     this.#failure ??= new Error('the metadata engine is closed')
+    const silence = setTimeout(() => this.destroy(), silentMsMax)
     await this.#client.end().catch(() => {})
+    clearTimeout(silence)
   }
 }
 

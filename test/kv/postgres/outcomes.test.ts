@@ -155,6 +155,15 @@ describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
     }
   })
 
+  it('closes while the server says nothing, and does not even hang up', async () => {
+    await kv.commit({ puts: [put('warm')] })
+    await kv.get([bytes('warm')])
+    proxy.stop()
+    const outcome = expect(kv.commit({ puts: [put('a')] })).rejects.toThrow()
+    await kv.close()
+    await outcome
+  })
+
   it('leaves time for everything else to a process that keeps reading while the server is down', async () => {
     await server.stop('SIGQUIT')
     const isRefused = (read: Promise<unknown>): Promise<unknown> => expect(read).rejects.toThrow(KvUnavailable)
