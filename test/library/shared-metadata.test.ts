@@ -6,6 +6,7 @@ import { type Server, type StartOptions, startServer } from '../../src/index.ts'
 import { openWorkplace } from '../cli/workplace.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { sharedServerOptions } from '../support/shared-server.ts'
 
 const credentials = { accessKeyId: 'library-key', secretAccessKey: 'canary-secret-of-tests' }
 const keyRing = `sse-s3 ${Buffer.alloc(32, 1).toString('base64')},aws/s3 ${Buffer.alloc(32, 2).toString('base64')}`
@@ -19,15 +20,7 @@ describeInstalled('servers of the library over PostgreSQL', [postgresProbe], () 
     postgres = await PostgresServer.start()
   })
   afterAll(() => postgres?.remove())
-  const optionsOf = (url: string, host: string): StartOptions => ({
-    metadata: { type: 'postgres', url },
-    data: place.path(host),
-    stores: { shared: { type: 'directory', path: place.path('shared') } },
-    locations: { shared: { scheme: 'replica', copies: 1, stores: ['shared'] } },
-    defaultLocation: 'shared',
-    credentials,
-    keyRing,
-  })
+  const optionsOf = (url: string, host: string): StartOptions => sharedServerOptions(url, place.path(), host)
   const clientOf = (server: Server): S3Client => new S3Client({ ...server.clientConfig(), maxAttempts: 1 })
 
   it('share buckets and objects, know each other, and leave the data to those who stay', async () => {

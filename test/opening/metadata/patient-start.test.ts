@@ -6,9 +6,8 @@ import { openWorkplace } from '../../cli/workplace.ts'
 import { CutProxy } from '../../support/cut-proxy.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { sharedServerOptions } from '../../support/shared-server.ts'
 
-const credentials = { accessKeyId: 'patient-key', secretAccessKey: 'canary-secret-of-tests' }
-const keyRing = `sse-s3 ${Buffer.alloc(32, 1).toString('base64')},aws/s3 ${Buffer.alloc(32, 2).toString('base64')}`
 const Bucket = 'photos'
 
 /** Whether a client greets the server: the first message of a connection, with version 3.0 of the protocol. */
@@ -31,16 +30,7 @@ describeInstalled('a start over PostgreSQL', [postgresProbe], () => {
     const url = (await postgres.database(`patient${number}`)).replace(`:${postgres.port}`, `:${way.port}`)
     let greetings = 0
     way.onRequest = (bytes) => (isGreeting(bytes) && ++greetings === number ? 'cut' : 'pass')
-    await using server = await startServer({
-      metadata: { type: 'postgres', url },
-      data: place.path('data'),
-      stores: { shared: { type: 'directory', path: place.path('shared') } },
-      locations: { shared: { scheme: 'replica', copies: 1, stores: ['shared'] } },
-      defaultLocation: 'shared',
-      credentials,
-      keyRing,
-      buckets: [Bucket],
-    })
+    await using server = await startServer({ ...sharedServerOptions(url, place.path(), 'data'), buckets: [Bucket] })
     expect(greetings).toBeGreaterThan(number)
     const client = place.clientOf(server.endpoint, { ...server.clientConfig(), maxAttempts: 3 })
     await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))

@@ -5,8 +5,7 @@ import { openWorkplace } from '../../cli/workplace.ts'
 import { CutProxy } from '../../support/cut-proxy.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
-
-const keyRing = `sse-s3 ${Buffer.alloc(32, 1).toString('base64')},aws/s3 ${Buffer.alloc(32, 2).toString('base64')}`
+import { sharedServerOptions } from '../../support/shared-server.ts'
 
 describeInstalled('a server that stops', [postgresProbe], () => {
   const place = openWorkplace('patient-stop')
@@ -19,15 +18,7 @@ describeInstalled('a server that stops', [postgresProbe], () => {
   it.each([1, 2, 3])('does not wait for a database that goes away in its commit number %i', async (number) => {
     const way = await CutProxy.open(postgres.port)
     const url = (await postgres.database(`stop${number}`)).replace(`:${postgres.port}`, `:${way.port}`)
-    const server = await startServer({
-      metadata: { type: 'postgres', url },
-      data: place.path('data'),
-      stores: { shared: { type: 'directory', path: place.path('shared') } },
-      locations: { shared: { scheme: 'replica', copies: 1, stores: ['shared'] } },
-      defaultLocation: 'shared',
-      credentials: { accessKeyId: 'stopping-key', secretAccessKey: 'canary-secret-of-tests' },
-      keyRing,
-    })
+    const server = await startServer(sharedServerOptions(url, place.path(), 'data'))
     let commits = 0
     way.onRequest = (bytes) => {
       if (!bytes.includes('commit') || ++commits !== number) return 'pass'
