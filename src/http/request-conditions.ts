@@ -1,6 +1,7 @@
 /** The values of policies' condition keys, read from the request only when a statement names them. */
 import { decoded, parseQuery } from '../auth/canonical-request.ts'
 import type { Clock } from '../clock.ts'
+import { S3Error } from '../errors.ts'
 import type { ConditionValue } from '../operations/context.ts'
 import { parseCopySource } from '../operations/objects/copy-source.ts'
 import type { QueryParameter } from './address.ts'
@@ -98,8 +99,14 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
 function copySource({ vendorValues }: ConditionedRequest): ConditionValue {
   const sent = joinedValues(vendorValues.get('copy-source'))
   if (sent === undefined) return undefined
-  const { bucket, key } = parseCopySource(sent)
-  return [`${bucket}/${key}`, `/${bucket}/${key}`]
+  try {
+    const { bucket, key } = parseCopySource(sent)
+    return [`${bucket}/${key}`, `/${bucket}/${key}`]
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error
+    // The operation refuses it, when it is known that the sender may write.
+    return sent
+  }
 }
 
 /** A URL of version 4 that says no hash is for any payload, and S3's policies see it so. */

@@ -533,6 +533,15 @@ wireTests('CopyObject', [
     },
   })),
   {
+    it: 'is denied to who may not write, also where the source can’t be read',
+    ...denied,
+    given: async (wire) => {
+      const condition = { Condition: { StringLike: { 's3:x-amz-copy-source': 'far/*' } } }
+      await wire.must(put(document(allow('s3:PutObject', everything, { ...ofOther, ...condition }))))
+    },
+    ask: copy('no-key'),
+  },
+  {
     it: 'is allowed from a source that a Deny of all others names',
     status: 200,
     given: async (wire) => {
