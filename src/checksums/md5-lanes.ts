@@ -1,7 +1,8 @@
 /** MD5s of several messages that arrive in pieces. Pieces of different messages are computed together, which costs less than half as much. */
 import { known } from '../known.ts'
 import type { Digest } from './checksums.ts'
-import { blockBytes, initialState, laneBytes, lanes, type Md5Kernel, md5Kernel } from './md5-kernel.ts'
+import { initialState, lanes, type Md5Kernel, md5Kernel } from './md5-kernel.ts'
+import { blockBytes, laneBytes } from './md5-program.ts'
 
 const lengthBytes = 8
 

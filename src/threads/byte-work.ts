@@ -40,13 +40,11 @@ export class ByteWork {
     return digestsReady(digests)
   }
 
-  /**
-   * Throws when `ready` was not awaited. `company`: makes an MD5 that `digestTogether` can compute together with others. Computed alone, an ordinary one is faster.
-   * Its chunks must then go through `digestTogether`.
-   */
-  constructor({ digests, cipher }: WorkOrder, { company = false } = {}) {
-    const md5 = company ? LaneMd5.open : () => undefined
-    this.#digests = digests.map((algorithm) => (algorithm === 'MD5' ? md5() : undefined) ?? createDigest(algorithm))
+  /** Throws when `ready` was not awaited. */
+  constructor({ digests, cipher }: WorkOrder) {
+    const digestOf = (algorithm: ChecksumAlgorithm): Digest =>
+      (algorithm === 'MD5' ? LaneMd5.open() : undefined) ?? createDigest(algorithm)
+    this.#digests = digests.map(digestOf)
     this.#cipher = cipherWork(cipher)
   }
 

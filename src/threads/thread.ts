@@ -40,11 +40,9 @@ function fail(id: number): void {
 
 function begin(id: number, order: WorkOrder): void {
   const session: Session = { work: undefined, asks: [] }
-  // The only session of a thread has no company to be digested with.
-  const company = sessions.size > 0
   sessions.set(id, session)
   const start = (): void => {
-    session.work = new ByteWork(order, { company })
+    session.work = new ByteWork(order)
   }
   const ready = ByteWork.ready(order)
   if (ready === undefined) start()

@@ -56,7 +56,7 @@ export function workerThreads(count: number, idleMs: number = limits.threadIdleM
   }
 }
 
-const companyMax = 2 * lanes
+const companyMax = lanes
 
 interface Asked {
   resolve(answer: Answer): void

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lanes, md5Kernel, trustedKernel } from '../../src/checksums/md5-kernel.ts'
+import { initialState, lanes, type Md5Kernel, md5Kernel, openKernel } from '../../src/checksums/md5-kernel.ts'
 import { LaneMd5 } from '../../src/checksums/md5-lanes.ts'
+import { assembled, blockBytes, type Md5Program } from '../../src/checksums/md5-program.ts'
 import { known } from '../../src/known.ts'
 import { patternBytes } from '../support/seeded.ts'
 
@@ -18,7 +19,7 @@ const sizes = fc.oneof(
 describe('MD5s together', () => {
   it('are those of the messages, however their pieces come together', () => {
     fc.assert(
-      fc.property(fc.array(fc.array(sizes, { maxLength: 5 }), { minLength: 1, maxLength: 9 }), (messages) => {
+      fc.property(fc.array(fc.array(sizes, { maxLength: 5 }), { minLength: 1, maxLength: 14 }), (messages) => {
         const begun = messages.map((pieces, seed) => {
           const bytes = pieces.map((size, i) => patternBytes(seed * 31 + i, size))
           return { md5: opened(), left: [...bytes], whole: Buffer.concat(bytes) }
@@ -46,22 +47,45 @@ describe('MD5s together', () => {
     expect(md5.digest().toString('hex')).toBe(other.digest('hex'))
   })
 
-  it("are not computed by a kernel that computes one wrongly in any lane, or that can't be opened", () => {
-    const kernel = known(md5Kernel())
-    expect(trustedKernel(() => kernel)).toBe(kernel)
+  it('are divided among programs that are right, where others are wrong or are not to be had', () => {
+    const messages = Array.from({ length: lanes }, (_, i) => patternBytes(i, 2 * blockBytes))
+    const states = (kernel: Md5Kernel): Uint32Array[] => {
+      const found = messages.map(initialState)
+      kernel.take(found, messages, 2)
+      return found
+    }
+    const right = states(known(md5Kernel()))
+    const unable = (count: number): Md5Program => {
+      if (count > 4) throw new Error('no such instruction')
+      return assembled(count)
+    }
+    expect(states(known(openKernel(unable)))).toEqual(right)
     for (let wrong = 0; wrong < lanes; wrong++) {
-      const broken = trustedKernel(() => ({
-        take(states, inputs, blocks) {
-          kernel.take(states, inputs, blocks)
-          const state = states[wrong]
-          if (states.length === lanes && state !== undefined) state[3] = known(state[3]) ^ 1
-        },
-      }))
-      expect(broken).toBeUndefined()
+      expect(states(known(openKernel((count) => (count === 1 ? assembled(count) : broken(count, wrong)))))).toEqual(
+        right,
+      )
     }
-    const unable = (): never => {
-      throw new Error('no such instruction')
-    }
-    expect(trustedKernel(unable)).toBeUndefined()
+  })
+
+  it('are computed by the runtime where not even one can be computed otherwise', () => {
+    expect(openKernel((count) => broken(count, 0))).toBeUndefined()
+    expect(
+      openKernel(() => {
+        throw new Error('no WebAssembly')
+      }),
+    ).toBeUndefined()
   })
 })
+
+/** A program that computes one bit of one message wrongly, if it has that many. */
+function broken(count: number, wrong: number): Md5Program {
+  const program = assembled(count)
+  return {
+    ...program,
+    run(states, blocks) {
+      program.run(states, blocks)
+      const state = states[wrong]
+      if (state !== undefined) state[3] = known(state[3]) ^ 1
+    },
+  }
+}

@@ -88,11 +88,11 @@ test('bodies with an MD5 share a thread, as many as it takes, and others find on
       await new Promise(setImmediate)
       return started.length
     }
-    expect(await threadsAfter(md5Order, 8)).toBe(1)
+    expect(await threadsAfter(md5Order, 12)).toBe(1)
     expect(await threadsAfter(sha256Order, 1)).toBe(2)
-    expect(await threadsAfter(md5Order, 7)).toBe(2)
+    expect(await threadsAfter(md5Order, 11)).toBe(2)
     expect(await threadsAfter(md5Order, 1)).toBe(3)
-    expect(await threadsAfter(md5Order, 9)).toBe(3)
+    expect(await threadsAfter(md5Order, 13)).toBe(3)
   } finally {
     process.off('worker', count)
   }
