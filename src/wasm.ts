@@ -133,6 +133,9 @@ function exported(name: string, kind: number, index: number): number[] {
   return [name.length, ...Buffer.from(name, 'ascii'), kind, index]
 }
 
+/** How many pages of memory hold this many bytes. */
+export const pagesOf = (bytes: number): number => Math.ceil(bytes / (64 * 1024))
+
 /** Compiles `named` functions into a module with `pages` times 64 KiB of memory. Throws when the engine lacks an instruction, or WebAssembly. */
 export function instantiate<F extends Record<string, WasmFunction>>(named: F, pages: number): WasmModule<F> {
   const functions = Object.values(named)

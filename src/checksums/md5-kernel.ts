@@ -13,7 +13,9 @@ export interface Md5Kernel {
   take(states: readonly Uint32Array[], messages: readonly Uint8Array[], blocks: number): void
 }
 
-export const initialState = (): Uint32Array => Uint32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476)
+const stateOfNothing = Uint32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476)
+
+export const initialState = (): Uint32Array => stateOfNothing.slice()
 
 /** Assembles a program when it is first needed. `undefined`: not even one for a single message can be trusted. */
 export function openKernel(assemble: (lanes: number) => Md5Program): Md5Kernel | undefined {
@@ -41,11 +43,11 @@ export function openKernel(assemble: (lanes: number) => Md5Program): Md5Kernel |
         const left = messages.length - first
         found[left] ??= programFor(left)
         const program = found[left]
-        const taken = messages.slice(first, first + program.lanes)
-        for (const [lane, message] of taken.entries())
-          known(program.inputs[lane]).set(message.subarray(0, blocks * blockBytes))
-        program.run(states.slice(first, first + taken.length), blocks)
-        first += taken.length
+        const taken = Math.min(left, program.lanes)
+        for (let lane = 0; lane < taken; lane++)
+          known(program.inputs[lane]).set(known(messages[first + lane]).subarray(0, blocks * blockBytes))
+        program.run(taken === states.length ? states : states.slice(first, first + taken), blocks)
+        first += taken
       }
     },
   }

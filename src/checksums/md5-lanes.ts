@@ -1,4 +1,4 @@
-/** MD5s of several messages that arrive in pieces. Pieces of different messages are computed together, which costs less than half as much. */
+/** MD5s of several messages, computed together, which costs a third of computing one after the other. */
 import { known } from '../known.ts'
 import type { Digest } from './checksums.ts'
 import { initialState, lanes, type Md5Kernel, md5Kernel } from './md5-kernel.ts'
@@ -6,12 +6,18 @@ import { blockBytes, laneBytes } from './md5-program.ts'
 
 const lengthBytes = 8
 
+/** Bytes of one message that are still to be added. */
+interface Piece {
+  md5: LaneMd5
+  bytes: Uint8Array
+}
+
 /** The MD5 of one message. */
 export class LaneMd5 implements Digest {
   readonly #kernel: Md5Kernel
   readonly #state = initialState()
   /** The beginning of a block that is not complete yet. */
-  readonly #begun = Buffer.alloc(blockBytes)
+  #begun: Buffer | undefined
   #begunBytes = 0
   #bytes = 0
 
@@ -26,14 +32,16 @@ export class LaneMd5 implements Digest {
   }
 
   /** Adds a piece to each of several messages. No message may occur twice. */
-  static updateTogether(pieces: readonly { md5: LaneMd5; bytes: Uint8Array }[]): void {
+  static updateTogether(pieces: readonly Piece[]): void {
     let open = pieces.map(({ md5, bytes }) => ({ md5, bytes: md5.#withBegun(bytes) }))
+    // Takes the longest first, so that few remain alone at the end.
+    if (open.length > lanes) open.sort((a, b) => b.bytes.length - a.bytes.length)
     for (;;) {
       open = open.filter(({ md5, bytes }) => bytes.length >= blockBytes || md5.#begin(bytes))
       if (open.length === 0) return
-      // Takes the longest first, so that few remain alone at the end.
-      const together = [...open].sort((a, b) => b.bytes.length - a.bytes.length).slice(0, lanes)
-      const least = Math.min(laneBytes, ...together.map(({ bytes }) => bytes.length))
+      const together = open.length > lanes ? open.slice(0, lanes) : open
+      let least = laneBytes
+      for (const { bytes } of together) least = Math.min(least, bytes.length)
       const blocks = Math.floor(least / blockBytes)
       const states = together.map(({ md5 }) => md5.#state)
       const inputs = together.map(({ bytes }) => bytes)
@@ -42,27 +50,36 @@ export class LaneMd5 implements Digest {
     }
   }
 
+  /** Like `digest` of each. */
+  static digestTogether(md5s: readonly LaneMd5[]): Buffer[] {
+    LaneMd5.updateTogether(md5s.map((md5) => ({ md5, bytes: md5.#padding() })))
+    // The words of the state are little-endian, as WebAssembly stored them.
+    return md5s.map((md5) => Buffer.from(md5.#state.buffer))
+  }
+
   update(chunk: Uint8Array): void {
     LaneMd5.updateTogether([{ md5: this, bytes: chunk }])
   }
 
   digest(): Buffer {
+    return known(LaneMd5.digestTogether([this])[0])
+  }
+
+  /** What completes the message: a bit, zeros up to the end of a block, and the length. */
+  #padding(): Buffer {
     const bits = this.#bytes * 8
     const blocks = Math.ceil((this.#begunBytes + 1 + lengthBytes) / blockBytes)
-    const rest = Buffer.alloc(blocks * blockBytes - this.#begunBytes)
-    rest[0] = 0x80
-    rest.writeUInt32LE(bits % 2 ** 32, rest.length - lengthBytes)
-    rest.writeUInt32LE(Math.floor(bits / 2 ** 32), rest.length - lengthBytes / 2)
-    this.update(rest)
-    const digest = Buffer.alloc(16)
-    for (const [word, value] of this.#state.entries()) digest.writeUInt32LE(value, word * 4)
-    return digest
+    const padding = Buffer.allocUnsafe(blocks * blockBytes - this.#begunBytes).fill(0)
+    padding[0] = 0x80
+    padding.writeUInt32LE(bits % 2 ** 32, padding.length - lengthBytes)
+    padding.writeUInt32LE(Math.floor(bits / 2 ** 32), padding.length - lengthBytes / 2)
+    return padding
   }
 
   /** Completes the block that was begun, and returns what is left of the piece. */
   #withBegun(bytes: Uint8Array): Uint8Array {
     this.#bytes += bytes.length
-    if (this.#begunBytes === 0) return bytes
+    if (this.#begun === undefined || this.#begunBytes === 0) return bytes
     const taken = Math.min(bytes.length, blockBytes - this.#begunBytes)
     this.#begun.set(bytes.subarray(0, taken), this.#begunBytes)
     this.#begunBytes += taken
@@ -74,6 +91,8 @@ export class LaneMd5 implements Digest {
 
   /** Keeps the beginning of a block for later. Always `false`: nothing is left to compute. */
   #begin(bytes: Uint8Array): false {
+    if (bytes.length === 0) return false
+    this.#begun ??= Buffer.allocUnsafe(blockBytes)
     this.#begun.set(bytes, this.#begunBytes)
     this.#begunBytes += bytes.length
     return false

@@ -3,11 +3,11 @@
  * message mostly waits. Up to four messages are computed in ordinary registers. More of them are computed in vectors: each holds a word of four messages.
  */
 import { known } from '../known.ts'
-import { type Code, instantiate, op, seq, type WasmFunction } from '../wasm.ts'
+import { type Code, instantiate, op, pagesOf, seq, type WasmFunction } from '../wasm.ts'
 
 export const blockBytes = 64
-/** How many bytes of each message one call can take. One page of WebAssembly's memory. */
-export const laneBytes = 64 * 1024
+/** How many bytes of each message one call can take. Fits into the processor's second cache for all messages together. */
+export const laneBytes = 32 * 1024
 
 /** Computes a fixed number of messages. */
 export interface Md5Program {
@@ -41,7 +41,7 @@ const wordOf = [
   (step: number) => 7 * step,
 ]
 
-// The first page of memory. The inputs follow, a page each.
+// Memory begins with these. The inputs follow.
 const statesAt = 0
 const sinesAt = 1024
 const turnedAt = 2048
@@ -240,24 +240,31 @@ function overBlocks(by: Arithmetic, groupCount: number): WasmFunction {
 /** Throws when the engine lacks the instructions. */
 export function assembled(lanes: number): Md5Program {
   const by = lanes <= 4 ? scalar : vector
-  const { functions, memory } = instantiate({ run: overBlocks(by, lanes / by.width) }, lanes + 1)
+  const { functions, memory } = instantiate({ run: overBlocks(by, lanes / by.width) }, pagesOf(inputAt(lanes)))
   const sinesInMemory = new Uint32Array(memory, sinesAt, stepsOfBlock * vector.width)
   for (const [step, sine] of sines.entries()) sinesInMemory.fill(sine, step * vector.width, (step + 1) * vector.width)
   const states = new Uint32Array(memory, statesAt, wordsOfState * lanes)
-  const placeOf = (lane: number, word: number): number => {
+  /** Of each lane: where the first word of its state is. The others follow at a distance of `by.width` words. */
+  const firstWords = range(lanes).map((lane) => {
     const group = Math.floor(lane / by.width)
-    return (group * wordsOfState + word) * by.width + (lane % by.width)
-  }
+    return group * wordsOfState * by.width + (lane % by.width)
+  })
   const addresses = range(lanes).map(inputAt)
   return {
     lanes,
     inputs: addresses.map((address) => new Uint8Array(memory, address, laneBytes)),
     run(ofMessages, blocks) {
-      for (const [lane, state] of ofMessages.entries())
-        for (let word = 0; word < wordsOfState; word++) states[placeOf(lane, word)] = known(state[word])
+      for (let lane = 0; lane < ofMessages.length; lane++) {
+        const state = known(ofMessages[lane])
+        const first = known(firstWords[lane])
+        for (let word = 0; word < wordsOfState; word++) states[first + word * by.width] = known(state[word])
+      }
       functions.run(...addresses, blocks)
-      for (const [lane, state] of ofMessages.entries())
-        for (let word = 0; word < wordsOfState; word++) state[word] = known(states[placeOf(lane, word)])
+      for (let lane = 0; lane < ofMessages.length; lane++) {
+        const state = known(ofMessages[lane])
+        const first = known(firstWords[lane])
+        for (let word = 0; word < wordsOfState; word++) state[word] = known(states[first + word * by.width])
+      }
     },
   }
 }

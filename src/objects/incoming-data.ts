@@ -11,6 +11,7 @@ import {
   digestsReady,
   isBase64Of,
 } from '../checksums/checksums.ts'
+import { md5InCompany } from '../checksums/md5-company.ts'
 import type { Backend } from '../commits/backend.ts'
 import type { BlobEncryption } from '../commits/encryption.ts'
 import { encrypting } from '../encryption/segments.ts'
@@ -204,7 +205,8 @@ class DigestedBody implements WorkedSource {
     const bytes = await this.#body.read()
     const loading = digestsReady(this.#algorithms)
     if (loading !== undefined) await loading
-    this.#digests = this.#algorithms.map((algorithm) => digestOf(algorithm, bytes))
+    const md5 = await md5InCompany(bytes)
+    this.#digests = this.#algorithms.map((algorithm) => (algorithm === 'MD5' ? md5 : digestOf(algorithm, bytes)))
     return bytes
   }
 
