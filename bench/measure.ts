@@ -31,9 +31,8 @@ import type { Server } from './servers/server.ts'
 import { serverNames } from './servers/server-names.ts'
 import { measureStarts } from './starts.ts'
 import { spread } from './statistics.ts'
-import { inLittle, type ReferenceName, type Workload, workloads } from './workloads.ts'
+import { inLittle, type ReferenceName, type Workload, warmUpSeconds, workloads } from './workloads.ts'
 
-const warmUpSecondsMax = 2
 /** A process lets go of what it does not need some 25 s after its last work. */
 const idleMs = 30_000
 
@@ -135,7 +134,7 @@ export async function runRounds(
   if (workload.kind !== 'slow') {
     for (const [server, done] of runs) {
       const order = orderFor(bench, workload, directory, server, 'warm-up')
-      const { requests } = await bench.generator.run({ ...order, seconds: Math.min(seconds, warmUpSecondsMax) })
+      const { requests } = await bench.generator.run({ ...order, seconds: warmUpSeconds(workload, seconds) })
       done.storedBytes += requests * workload.objectBytes
     }
   }

@@ -128,3 +128,8 @@ export function inLittle(workload: Workload): Workload {
   const movedLittleBytes = kind === 'range' ? movedBytes : kind === 'multipart' ? 8 * littleBytes : littleBytes
   return { ...small, objectBytes: littleBytes, movedBytes: movedLittleBytes ?? littleBytes }
 }
+
+/** V8 compiles what runs often, for some ten seconds and in each process of a server. Large objects need less of it, and would fill the disk. */
+export function warmUpSeconds({ objectBytes }: Pick<Workload, 'objectBytes'>, seconds: number): number {
+  return objectBytes > MiB ? Math.min(seconds, 2) : Math.min(4 * seconds, 10)
+}

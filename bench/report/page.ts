@@ -10,6 +10,7 @@ import type {
   ScaleResults,
   WorkResult,
 } from '../results.ts'
+import { warmUpSeconds } from '../workloads.ts'
 import { consolePage } from './console-page.ts'
 import { peersPage } from './peers-page.ts'
 import { postgresPage } from './postgres-page.ts'
@@ -147,12 +148,14 @@ function pageText({ work, scale, hasPostgres, hasPeers, hasConsole }: PageParts)
 
 function workSection(results: BenchResults, chart: (name: string) => string[]): string[] {
   const { machine, rounds, seconds, quick, work } = results
+  const longestWarmUp = warmUpSeconds({ objectBytes: 0 }, seconds)
   return [
     `${machineLine(machine)}.`,
     '',
     ...(quick ? ['**This run only checks that the bench works. Its figures mean nothing.**', ''] : []),
     'The server runs by its command, in one process (`--workers 1`), with default durability, so every PUT is on stable storage before it is answered. ' +
-      `Each workload runs on fresh directories, ${rounds} rounds of ${seconds} s for each server, in turns within a round. Figures are medians of ` +
+      `Each workload runs on fresh directories, ${rounds} rounds of ${seconds} s for each server, in turns within a round, after ${longestWarmUp} s of the same work ` +
+      'to warm up (less for objects of more than 1 MiB). Figures are medians of ' +
       'the rounds, and ratios medians of the ratios inside a round. The load generator is a separate process on the same machine, and its CPU time for a request is listed next to ' +
       "the server's. Requests are signed in advance, in headers. PUTs of up to 64 KiB send the SHA-256 of their body, larger ones UNSIGNED-PAYLOAD. CPU counts " +
       'all processes of a server. Memory is resident memory without mapped files: before a round, the most during one, and half a minute after the last. Disk compares the size of a directory with what was put into it, ' +
