@@ -4,7 +4,7 @@
 export type Code = readonly number[]
 
 export function seq(...codes: readonly Code[]): Code {
-  // Not `flat`, which takes ten times as long.
+  // Not `flat`, which takes several times as long.
   const bytes: number[] = []
   for (const code of codes) for (const byte of code) bytes.push(byte)
   return bytes

@@ -7,6 +7,9 @@ interface Waiting {
   resolve: (md5: Buffer) => void
 }
 
+/** With fewer bytes in all, there is little to gain. A server with little to do so never assembles the programs, each of which takes milliseconds. */
+const togetherBytesMin = 16 * 1024
+
 let waiting: Waiting[] = []
 
 /** Resolves at the end of this turn. Nothing may change `bytes` before. */
@@ -20,20 +23,11 @@ export function md5InCompany(bytes: Buffer): Promise<Buffer> {
 function computeWaiting(): void {
   const computed = waiting
   waiting = []
-  const pieces = computed.length === 1 ? [] : lanePieces(computed)
-  if (pieces.length < computed.length) {
-    for (const { bytes, resolve } of computed) resolve(hash('md5', bytes, 'buffer'))
-    return
-  }
-  LaneMd5.updateTogether(pieces)
-  const md5s = LaneMd5.digestTogether(pieces.map(({ md5 }) => md5))
-  for (const [i, md5] of md5s.entries()) computed[i]?.resolve(md5)
+  const bodies = computed.map(({ bytes }) => bytes)
+  const md5s = gainTogether(bodies) ? LaneMd5.ofWhole(bodies) : undefined
+  for (const [i, { bytes, resolve }] of computed.entries()) resolve(md5s?.[i] ?? hash('md5', bytes, 'buffer'))
 }
 
-/** None on a machine that can't compute them together. */
-function lanePieces(computed: readonly Waiting[]): { md5: LaneMd5; bytes: Buffer }[] {
-  return computed.flatMap(({ bytes }) => {
-    const md5 = LaneMd5.open()
-    return md5 === undefined ? [] : { md5, bytes }
-  })
+function gainTogether(bodies: readonly Buffer[]): boolean {
+  return bodies.length > 1 && bodies.reduce((sum, { length }) => sum + length, 0) >= togetherBytesMin
 }

@@ -31,6 +31,15 @@ export class LaneMd5 implements Digest {
     return kernel === undefined ? undefined : new LaneMd5(kernel)
   }
 
+  /** The MD5s of whole messages, in their order. `undefined`: this machine lacks the instructions. */
+  static ofWhole(messages: readonly Uint8Array[]): Buffer[] | undefined {
+    const kernel = md5Kernel()
+    if (kernel === undefined) return undefined
+    const pieces = messages.map((bytes) => ({ md5: new LaneMd5(kernel), bytes }))
+    LaneMd5.updateTogether(pieces)
+    return LaneMd5.#digestTogether(pieces.map(({ md5 }) => md5))
+  }
+
   /** Adds a piece to each of several messages. No message may occur twice. */
   static updateTogether(pieces: readonly Piece[]): void {
     let open = pieces.map(({ md5, bytes }) => ({ md5, bytes: md5.#withBegun(bytes) }))
@@ -50,8 +59,7 @@ export class LaneMd5 implements Digest {
     }
   }
 
-  /** Like `digest` of each. */
-  static digestTogether(md5s: readonly LaneMd5[]): Buffer[] {
+  static #digestTogether(md5s: readonly LaneMd5[]): Buffer[] {
     LaneMd5.updateTogether(md5s.map((md5) => ({ md5, bytes: md5.#padding() })))
     // The words of the state are little-endian, as WebAssembly stored them.
     return md5s.map((md5) => Buffer.from(md5.#state.buffer))
@@ -62,7 +70,7 @@ export class LaneMd5 implements Digest {
   }
 
   digest(): Buffer {
-    return known(LaneMd5.digestTogether([this])[0])
+    return known(LaneMd5.#digestTogether([this])[0])
   }
 
   /** What completes the message: a bit, zeros up to the end of a block, and the length. */
