@@ -10,6 +10,9 @@ export function seq(...codes: readonly Code[]): Code {
   return bytes
 }
 
+/** The numbers from 0 on, for code that repeats. */
+export const range = (length: number): number[] => Array.from({ length }, (_, index) => index)
+
 /** @types/node for the oldest supported Node declares no WebAssembly; this is the part used here. */
 interface WebAssemblyHost {
   Module: new (bytes: Uint8Array) => object

@@ -9,7 +9,7 @@ export const lanes = 12
 const programLanes = [1, 2, 3, 4, 8, lanes]
 
 export interface Md5Kernel {
-  /** Takes `blocks` blocks of each message (at most `lanes` messages, at most `laneBytes` each) into its state of 4 words. */
+  /** Takes `blocks` blocks of each message, at most `laneBytes`, into its state of 4 words. More than `lanes` messages are divided. */
   take(states: readonly Uint32Array[], messages: readonly Uint8Array[], blocks: number): void
 }
 
@@ -26,7 +26,6 @@ export function openKernel(assemble: (lanes: number) => Md5Program): Md5Kernel |
   }
   const one = programOf(1)
   if (one === undefined) return undefined
-  const found: Md5Program[] = []
   /** The smallest with room for all messages, or else the largest. */
   const programFor = (messages: number): Md5Program => {
     const fitting = programLanes.filter((count) => count >= messages)
@@ -41,8 +40,7 @@ export function openKernel(assemble: (lanes: number) => Md5Program): Md5Kernel |
     take(states, messages, blocks) {
       for (let first = 0; first < messages.length; ) {
         const left = messages.length - first
-        found[left] ??= programFor(left)
-        const program = found[left]
+        const program = programFor(left)
         const taken = Math.min(left, program.lanes)
         for (let lane = 0; lane < taken; lane++)
           known(program.inputs[lane]).set(known(messages[first + lane]).subarray(0, blocks * blockBytes))

@@ -3,7 +3,7 @@
  * message mostly waits. Up to four messages are computed in ordinary registers. More of them are computed in vectors: each holds a word of four messages.
  */
 import { known } from '../known.ts'
-import { type Code, instantiate, op, pagesOf, seq, type WasmFunction } from '../wasm.ts'
+import { type Code, instantiate, op, pagesOf, range, seq, type WasmFunction } from '../wasm.ts'
 
 export const blockBytes = 64
 /** How many bytes of each message one call can take. Fits into the processor's second cache for all messages together. */
@@ -17,8 +17,6 @@ export interface Md5Program {
   /** Takes `blocks` blocks of each input into the states, of 4 words each. A lane beyond the states computes a result that nobody uses. */
   run(states: readonly Uint32Array[], blocks: number): void
 }
-
-const range = (length: number): number[] => [...Array(length).keys()]
 
 const wordsOfState = 4
 const wordsOfBlock = 16

@@ -1,7 +1,7 @@
 /** The kernel in WebAssembly, 16 bytes an instruction. It is assembled when it is opened. */
 import { known } from '../../known.ts'
 import { limits } from '../../limits.ts'
-import { type Code, instantiate, op, seq, type WasmFunction } from '../../wasm.ts'
+import { type Code, instantiate, op, range, seq, type WasmFunction } from '../../wasm.ts'
 import { type Matrix, multiply } from './gf256.ts'
 import { type Combine, type Kernel, stepBytes } from './kernel.ts'
 
@@ -19,8 +19,6 @@ const sourcesMax = limits.dataShardsMax
 const sourcesAt = sourcesMax * targetsAtOnceMax * tablesBytes
 const addressBytes = 4
 const targetsAt = sourcesAt + sourcesMax * addressBytes
-
-const range = (length: number): number[] => Array.from({ length }, (_, index) => index)
 
 /** The locals of `combine<n>` by number: three parameters, three addresses, then vectors. */
 const local = { sourcesStop: 0, at: 1, stop: 2, source: 3, table: 4, address: 5 } as const
