@@ -32,6 +32,8 @@ export const processLimits = {
   workersMax: 64,
   /** The most workers that a server starts without being told. Operators who know their load can configure more. */
   workersAutoMax: 8,
+  /** The fewest workers whose commits the primary makes. */
+  relayedWorkersMin: 3,
   /** A server with less memory runs one process, unless it is configured otherwise. */
   severalWorkersMemoryBytes: 1024 * MiB,
   workerRestartsMax: 5,

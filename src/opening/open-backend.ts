@@ -1,4 +1,5 @@
 /** What all ways to open data have in common: their options, their results, and the backend over the opened parts. */
+import type { Duplex } from 'node:stream'
 import { type Location, openBlobs, ownLocation } from '../blobs/blobs.ts'
 import { type ErasureCode, openErasureCode } from '../blobs/erasure/code.ts'
 import type { Clock } from '../clock.ts'
@@ -60,6 +61,8 @@ export interface OpenDataOptions {
   address?: string | undefined
   /** Id of the instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
   workerOf?: string
+  /** Leads to the process that commits for this one. Absent: this process commits itself. */
+  commitsOver?: Duplex | undefined
   /** This process only reads. It does not become the owner, and another process may be. */
   readOnly?: boolean
   /** This process gives up the directory soon after another one wants to own it: see `isOwnershipWanted`. */

@@ -10,6 +10,7 @@ import { openKeyRing } from '../instance/key-ring-file.ts'
 import { readClaimant, recordStart } from '../instance/metadata-id.ts'
 import { refuseUnfinished } from '../instance/unfinished-metadata.ts'
 import type { Kv } from '../kv/kv.ts'
+import { relayedKv } from '../kv/relay/relayed-kv.ts'
 import { openDirectoryStore } from '../stores/directory/directory-store.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
 import { type Ownership, StoreRefused } from '../stores/store-claim.ts'
@@ -52,12 +53,13 @@ export async function openOwnMetadata({
 export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
   return opening(async (opened) => {
     const directory = await prepareDataDirectory(options.path, options)
-    const kv = await openEngine({
+    const own = await openEngine({
       path: directory.meta,
       onFatal: options.onFatal,
       onDamage: options.warn,
       takesOver: options.workerOf === undefined && options.readOnly !== true,
     })
+    const kv = options.commitsOver === undefined ? own : relayedKv(own, options.commitsOver, options.onFatal)
     opened.add(() => kv.close())
     const lock = await joined(kv, directory, options)
     opened.add(() => lock.release())

@@ -67,8 +67,9 @@ describe('metadata in which a bit of a key has flipped', () => {
       statusOf(client.send(new GetObjectCommand({ Bucket: 'bucket', Key })))
     const put = (client: S3Client) =>
       statusOf(client.send(new PutObjectCommand({ Bucket: 'bucket', Key: 'new', Body: '' })))
-    for (let starts = 0; starts < 2; starts++) {
-      const server = await start('--workers', '2')
+    // The primary makes the commits of three workers, and two make their own.
+    for (const [starts, workers] of ['2', '3'].entries()) {
+      const server = await start('--workers', workers)
       const client = clientOf(server.ready.endpoint)
       expect(await get(client, 'object-0150')).toBe(503)
       expect(await get(client, 'object-0001')).toBe(200)

@@ -18,10 +18,11 @@ const configuration = await loadConfiguration({
   directory: data,
 })
 const log = openLog(configuration)
-const { id: instanceId, accounts, identities } = await openInstance(configuration, log)
+const { id: instanceId, backend, accounts, identities } = await openInstance(configuration, log)
 const workers = await startWorkers({
   configuration: { ...configuration, accounts: [...accounts], workers: 2 },
   instanceId,
+  kv: backend.kv,
   keyPairFiles: undefined,
   log,
   ahead: new WorkersAhead(0),

@@ -52,10 +52,18 @@ async function configure(root: string): Promise<string> {
 }
 
 /** Serves under strace while `use` sends one request at a time. Resolves with the trace. */
-async function traced(config: string, trace: string, use: (s3: S3Client) => Promise<void>): Promise<string> {
+async function traced(
+  config: string,
+  { trace, workers }: { trace: string; workers: number },
+  use: (s3: S3Client) => Promise<void>,
+): Promise<string> {
   const through = ['strace', '-f', '-y', '-s', '16', '-e', `trace=${tracedCalls}`, '-e', 'signal=none', '-o', trace]
   // strace sees no file that io_uring writes.
-  const server = await serve(['serve', '--config', config], { ...keyVariables, UV_USE_IO_URING: '0' }, { through })
+  const server = await serve(
+    ['serve', '--config', config],
+    { ...keyVariables, UV_USE_IO_URING: '0', HOLDFAST_WORKERS: String(workers) },
+    { through },
+  )
   const s3 = testClient(server.ready.endpoint, { maxAttempts: 1 })
   try {
     await use(s3)
@@ -115,15 +123,15 @@ describeInstalled(
   [['strace', '-f', '-o', '/dev/null', 'true']],
   () => {
     let root: string
-    /** Of a first start, and of one that finds everything there. */
+    /** Of a first start, of one that finds everything there, and of workers whose commits the primary makes. */
     const traces: Call[][] = []
 
     beforeAll(async () => {
       root = await mkdtemp(join(tmpdir(), 'holdfast-traced-'))
       const config = await configure(root)
       await mkdir(join(root, 'traces'))
-      for (const round of [0, 1]) {
-        const trace = await traced(config, join(root, 'traces', `${round}`), async (s3) => {
+      for (const [round, workers] of [1, 1, 3].entries()) {
+        const trace = await traced(config, { trace: join(root, 'traces', `${round}`), workers }, async (s3) => {
           for (const location of locations) await changeEverything(s3, location, round)
         })
         traces.push(parseTrace(trace))
@@ -138,7 +146,7 @@ describeInstalled(
       traces.flatMap((calls) => answersOf(change(calls), root, ignored))
 
     test('are sent when everything that was written and named is on stable storage', () => {
-      expect(answers().length).toBeGreaterThan(2 * locations.length * 20)
+      expect(answers().length).toBeGreaterThan(3 * locations.length * 20)
       expect(tooEarly(answers())).toEqual([])
     })
 

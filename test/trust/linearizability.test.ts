@@ -1,5 +1,5 @@
 /**
- * Clients of two worker processes change and read a few keys at the same time, unconditionally and by conditions, while workers are killed: of each key, what
+ * Clients of several worker processes change and read a few keys at the same time, unconditionally and by conditions, while workers are killed: of each key, what
  * all of them saw is what a single register could have answered.
  */
 import { createHash } from 'node:crypto'
@@ -94,13 +94,22 @@ const workersOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
 
 // Who the workers are is read from /proc.
-test.runIf(process.platform === 'linux')(
-  `${histories} keys, each under ${clientsEach} clients of two workers that are killed, answer as registers`,
-  async () => {
+// Two make their own commits, the primary makes those of three.
+test.runIf(process.platform === 'linux').each(['2', '3'])(
+  `${histories} keys, each under ${clientsEach} clients of %s workers that are killed, answer as registers`,
+  async (workers) => {
     const seed = Number(process.env.HOLDFAST_LINEAR_SEED ?? Math.floor(Math.random() * 2 ** 31))
     console.info(`histories seed: HOLDFAST_LINEAR_SEED=${seed}`)
     const random = seededRandom(seed)
-    const server = await serve(['serve', '--data', path('data'), '--listen', '127.0.0.1:0', '--workers', '2'])
+    const server = await serve([
+      'serve',
+      '--data',
+      path(`data-${workers}`),
+      '--listen',
+      '127.0.0.1:0',
+      '--workers',
+      workers,
+    ])
     const crew = Array.from({ length: keysAtOnce }, () =>
       Array.from({ length: clientsEach }, () => newClient(server.ready.endpoint)),
     )

@@ -6,13 +6,15 @@ import type { LogLevel } from '../../admin/services.ts'
 import type { KeyPair } from '../../http/connections/tls-front.ts'
 import type { SeenRequest } from '../../http/telemetry/request-feed.ts'
 import { sumTraffic, type TrafficSnapshot } from '../../http/telemetry/traffic.ts'
+import type { Kv } from '../../kv/kv.ts'
+import { relayCommits } from '../../kv/relay/commit-relay.ts'
 import { limits } from '../../limits.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
 import type { ProcessReport } from '../../opening/admin/s3-processes.ts'
 import type { Log } from '../log.ts'
-import { forkWorker, type WorkersAhead } from './fork-workers.ts'
+import { commitPipeOf, forkWorker, type WorkersAhead } from './fork-workers.ts'
 import type { KeyPairFiles } from './key-pair-files.ts'
-import type { ServedConfiguration } from './worker-count.ts'
+import { primaryCommits, type ServedConfiguration } from './worker-count.ts'
 import { type Renewal, readFromWorker, type ToWorker, type WorkerReport } from './worker-messages.ts'
 
 /** The workers can't serve. The message says why. */
@@ -26,6 +28,8 @@ export class WorkerFailed extends Error {
 export interface CrewOptions {
   configuration: ServedConfiguration
   instanceId: string
+  /** Makes the workers' commits if `primaryCommits`. */
+  kv: Pick<Kv, 'commit'>
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined
   log: Log
@@ -201,9 +205,11 @@ export class Crew {
 
   /** Resolves when the worker is ready. Rejects with the problem that it reports. */
   #fork(): Promise<void> {
+    const { configuration, kv } = this.#options
     const waiting = this.#options.ahead.take()
     const worker = waiting?.worker ?? forkWorker()
     void waiting?.started.then(() => tell(worker, this.#firstOrder()))
+    if (primaryCommits(configuration)) relayCommits(kv, commitPipeOf(worker))
     const ready = new Promise<void>((resolve, reject) => {
       worker.on('message', (received: unknown) => {
         const message = readFromWorker(received)

@@ -1,11 +1,21 @@
 /** Makes worker processes, also before there is work for them, so that they load their code while the primary opens the data. */
 import cluster, { type Worker } from 'node:cluster'
+import { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { commitPipe } from './worker-messages.ts'
 
 export function forkWorker(): Worker {
   // Workers run compiled code, so the file ends in `.js`.
-  cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
+  const exec = fileURLToPath(new URL('./worker.js', import.meta.url))
+  cluster.setupPrimary({ exec, args: [], stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] })
   return cluster.fork()
+}
+
+/** The primary's end of the worker's pipe. */
+export function commitPipeOf({ process: { stdio } }: Worker): Duplex {
+  const pipe = stdio[commitPipe]
+  if (pipe instanceof Duplex) return pipe
+  throw new Error('a worker without a pipe for commits')
 }
 
 export interface WaitingWorker {

@@ -167,6 +167,7 @@ async function serveByWorkers(
   const workers = await startWorkers({
     configuration: { ...configuration, accounts: [...accounts] },
     instanceId,
+    kv: backend.kv,
     keyPairFiles,
     log,
     ahead,

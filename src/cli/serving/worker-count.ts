@@ -31,4 +31,12 @@ export function workerCount(configured: number | 'auto', share: () => MachineSha
   return { workers, reason: `of ${Math.floor(cores * 100) / 100} ${cores === 1 ? 'core' : 'cores'}` }
 }
 
+/**
+ * Whether the primary makes the commits of its workers, so that one fsync serves those of all. With few workers, another process that wakes for each
+ * commit costs more than it saves (ADR 0060). Metadata in PostgreSQL has a server of its own for that.
+ */
+export function primaryCommits({ workers, metadata }: Pick<ServedConfiguration, 'workers' | 'metadata'>): boolean {
+  return metadata === undefined && workers >= limits.relayedWorkersMin
+}
+
 const asMiB = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`

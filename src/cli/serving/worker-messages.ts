@@ -7,6 +7,9 @@ import type { TrafficSnapshot } from '../../http/telemetry/traffic.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
 import type { ServedConfiguration } from './worker-count.ts'
 
+/** The descriptor of a worker's pipe to its primary, for commits. */
+export const commitPipe = 4
+
 const keyPair = z.object({ cert: z.string(), key: z.string() })
 
 /** Not checked in depth, because the primary has checked the content. */

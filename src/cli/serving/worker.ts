@@ -21,7 +21,8 @@ import { openTraces } from '../../opening/open-telemetry.ts'
 import { messageOf } from '../failure-message.ts'
 import { exitOnFatal, flushLog, openLog, reopenLog } from '../log.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
-import { type FromWorker, type Renewal, readToWorker, type ToWorker } from './worker-messages.ts'
+import { primaryCommits } from './worker-count.ts'
+import { commitPipe, type FromWorker, type Renewal, readToWorker, type ToWorker } from './worker-messages.ts'
 import { openRequestSender } from './worker-requests.ts'
 
 type ServeOrder = Extract<ToWorker, { kind: 'serve' }>
@@ -116,6 +117,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       keys: configuration,
       placement: configuration.placement,
       workerOf: instanceId,
+      commitsOver: primaryCommits(configuration) ? new Socket({ fd: commitPipe }) : undefined,
       onFatal: (error) => exitOnFatal(log, error),
       warn,
       inform: (message) => log.info(message),

@@ -138,7 +138,7 @@ describe('one instance a data directory', () => {
     }
   })
 
-  test.each(['1', '2'])(
+  test.each(['1', '2', '3'])(
     'what was acknowledged before kill -9 is there after the next start, workers: %s',
     async (workers) => {
       const killed = await serve(local('--workers', workers))
@@ -156,24 +156,27 @@ describe('one instance a data directory', () => {
 })
 
 describe('stopping', () => {
-  test.each(['1', '2'])('SIGTERM lets a running request end, and takes no new one, workers: %s', async (workers) => {
-    const running = await serve(local('--workers', workers))
-    const client = clientOf(running.ready.endpoint)
-    await client.send(new CreateBucketCommand({ Bucket: 'bucket' }))
-    const url = await getSignedUrl(client, new PutObjectCommand({ Bucket: 'bucket', Key: 'slow' }))
-    const put = request(url, { method: 'PUT', headers: { 'Content-Length': 10, Expect: '100-continue' } })
-    put.flushHeaders()
-    // The server says so when it begins to read the body.
-    await once(put, 'continue')
-    put.write('first')
-    running.child.kill('SIGTERM')
-    await refused(running.ready.endpoint)
-    put.end('again')
-    const [response] = await once(put, 'response')
-    expect(response.statusCode).toBe(200)
-    response.resume()
-    expect(await running.ended).toMatchObject({ code: 0, stderr: '' })
-  })
+  test.each(['1', '2', '3'])(
+    'SIGTERM lets a running request end, and takes no new one, workers: %s',
+    async (workers) => {
+      const running = await serve(local('--workers', workers))
+      const client = clientOf(running.ready.endpoint)
+      await client.send(new CreateBucketCommand({ Bucket: 'bucket' }))
+      const url = await getSignedUrl(client, new PutObjectCommand({ Bucket: 'bucket', Key: 'slow' }))
+      const put = request(url, { method: 'PUT', headers: { 'Content-Length': 10, Expect: '100-continue' } })
+      put.flushHeaders()
+      // The server says so when it begins to read the body.
+      await once(put, 'continue')
+      put.write('first')
+      running.child.kill('SIGTERM')
+      await refused(running.ready.endpoint)
+      put.end('again')
+      const [response] = await once(put, 'response')
+      expect(response.statusCode).toBe(200)
+      response.resume()
+      expect(await running.ended).toMatchObject({ code: 0, stderr: '' })
+    },
+  )
 
   test('a second signal ends it at once', async () => {
     const running = await serve(local())
@@ -224,24 +227,24 @@ describe('workers', () => {
     expect(await servingPids(bound)).toEqual(new Set([bound.ready.pid]))
   })
 
-  test('share one data directory and port, and one that dies is replaced', async () => {
-    const running = await serve(local('--workers', '2', '--log-level', 'info'))
+  test.each([2, 3])('share one data directory and port, and one of %s that dies is replaced', async (count) => {
+    const running = await serve(local('--workers', `${count}`, '--log-level', 'info'))
     const client = clientOf(running.ready.endpoint)
     await client.send(new CreateBucketCommand({ Bucket: 'bucket' }))
     const before = await servingPids(running)
-    expect(before.size).toBe(2)
+    expect(before.size).toBe(count)
 
     const [victim = 0] = before
     process.kill(victim, 'SIGKILL')
     let now = before
-    while (now.has(victim) || now.size < 2) now = await servingPids(running)
+    while (now.has(victim) || now.size < count) now = await servingPids(running)
     expect(now).not.toEqual(before)
     running.child.kill('SIGTERM')
     expect((await running.ended).code).toBe(0)
   })
 
-  test('end with their primary', async () => {
-    const running = await serve(local('--workers', '2', '--log-level', 'info'))
+  test.each(['2', '3'])('end with their primary, workers: %s', async (workers) => {
+    const running = await serve(local('--workers', workers, '--log-level', 'info'))
     running.child.kill('SIGKILL')
     // Workers hold the other ends of its pipes: this comes when the last of them is gone.
     await running.ended
