@@ -1,9 +1,8 @@
 /** A range of one open large file: which blocks hold it, and the verification of each block before any byte of it is given out. */
 import type { FileHandle } from '../fs.ts'
 import { ShardDamaged, type ShardId, type ShardRange } from '../shard-store.ts'
-import { damagedBlock } from './block-checksums.ts'
+import { type BlockChecksums, damagedBlock } from './block-checksums.ts'
 import { isRemoved, readFailure } from './failures.ts'
-import type { Footer } from './large-files/large-file-format.ts'
 import type { FileLease, Learned, OpenedFile } from './large-files/open-files.ts'
 
 const tableOverheadBytes = 256
@@ -12,17 +11,16 @@ const tableOverheadBytes = 256
 export class BlockTable implements Learned {
   readonly payloadBytes: number
   readonly blockBytes: number
-  /** CRC32C of each block. */
-  readonly #checksums: Buffer
+  readonly #checksums: BlockChecksums
 
-  constructor({ payloadBytes, blockBytes, table }: Pick<Footer, 'payloadBytes' | 'blockBytes' | 'table'>) {
+  constructor({ payloadBytes, blockBytes, blockChecksum, table }: BlockChecksums & { payloadBytes: number }) {
     this.payloadBytes = payloadBytes
     this.blockBytes = blockBytes
-    this.#checksums = table
+    this.#checksums = { blockBytes, blockChecksum, table }
   }
 
   get bytes(): number {
-    return this.#checksums.length + tableOverheadBytes
+    return this.#checksums.table.length + tableOverheadBytes
   }
 
   /** Where the blocks that hold a range begin and end. */
@@ -37,7 +35,7 @@ export class BlockTable implements Learned {
 
   /** The first damaged one among whole blocks that begin at `position`, counted from the payload's start. */
   damagedBlock(blocks: Buffer, position: number): number | undefined {
-    return damagedBlock(blocks, this.blockBytes, this.#checksums, position / this.blockBytes)
+    return damagedBlock(blocks, this.#checksums, position / this.blockBytes)
   }
 }
 

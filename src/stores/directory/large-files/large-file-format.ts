@@ -1,11 +1,12 @@
 /** The bytes of a large shard's own file (ADR 0003): payload from 0, zeros to a page, then a footer that ends the file. Pure. */
 import { crc32c } from '@node-rs/crc32'
 import { alignUp, pageBytes } from '../alignment.ts'
-import { checksumTableBytes } from '../block-checksums.ts'
+import { type BlockChecksum, type BlockChecksums, checksumTableBytes } from '../block-checksums.ts'
 import type { FileAddress } from '../shard-ids.ts'
 
 const magic = 0x666c4648 // 'HFlf'
-const version = 1
+const version = 2
+const blockChecksums: Readonly<Record<number, BlockChecksum>> = { 1: 'crc32c', [version]: 'crc32' }
 const trailerBytes = 96
 const checksumAt = trailerBytes - 4
 const usualDescriptionBytes = 2048
@@ -13,13 +14,10 @@ const usualDescriptionBytes = 2048
 /** Ends the name of a file that is not complete yet. */
 export const partialSuffix = '.part'
 
-export interface Footer {
+export interface Footer extends BlockChecksums {
   payloadBytes: number
-  blockBytes: number
   writtenMs: number
   description: Buffer
-  /** CRC32C of each block of the payload. */
-  table: Buffer
 }
 
 export type FileName = Pick<FileAddress, 'batch' | 'file'>
@@ -28,7 +26,7 @@ export type FileName = Pick<FileAddress, 'batch' | 'file'>
  * Description, block checksums, zeros, trailer. The trailer names its own file, and its checksum covers the whole footer.
  * File = payload padded to a page + footer, and both are whole pages.
  */
-export function buildFooter(name: FileName, footer: Footer): Buffer {
+export function buildFooter(name: FileName, footer: Omit<Footer, 'blockChecksum'>): Buffer {
   const { description, table } = footer
   const bytes = Buffer.alloc(alignUp(description.length + table.length + trailerBytes, pageBytes))
   description.copy(bytes, 0)
@@ -56,7 +54,7 @@ export function usualFooterBytes(fileBytes: number, blockBytes: number): number 
 export function footerBytesOf(tail: Buffer, { batch, file, bytes }: FileAddress): number | string {
   if (tail.length < trailerBytes) return 'the file is too short'
   const trailer = tail.subarray(tail.length - trailerBytes)
-  if (trailer.readUInt32LE(0) !== magic || trailer.readUInt32LE(4) !== version) return 'the file has no trailer'
+  if (trailer.readUInt32LE(0) !== magic || blockChecksumOf(trailer) === undefined) return 'the file has no trailer'
   if (trailer.toString('hex', 32, 48) !== batch || trailer.toString('hex', 48, 64) !== file)
     return 'the file is another one'
   const payloadBytes = trailer.readUIntLE(8, 6)
@@ -71,14 +69,21 @@ export function footerBytesOf(tail: Buffer, { batch, file, bytes }: FileAddress)
 export function readFooter(bytes: Buffer): Footer | string {
   const trailer = bytes.subarray(bytes.length - trailerBytes)
   if (trailer.readUInt32LE(checksumAt) !== crc32c(bytes.subarray(0, bytes.length - 4))) return 'the footer is damaged'
+  const blockChecksum = blockChecksumOf(trailer)
+  if (blockChecksum === undefined) return 'the footer is of a later version'
   const payloadBytes = trailer.readUIntLE(8, 6)
   const blockBytes = trailer.readUInt32LE(20)
   const tableAt = trailer.readUInt32LE(16)
   return {
     payloadBytes,
     blockBytes,
+    blockChecksum,
     writtenMs: trailer.readUIntLE(24, 6),
     description: Buffer.from(bytes.subarray(0, tableAt)),
     table: Buffer.from(bytes.subarray(tableAt, tableAt + checksumTableBytes(payloadBytes, blockBytes))),
   }
+}
+
+function blockChecksumOf(trailer: Buffer): BlockChecksum | undefined {
+  return blockChecksums[trailer.readUInt32LE(4)]
 }

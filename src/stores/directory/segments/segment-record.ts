@@ -1,11 +1,12 @@
 /** The bytes of one record in a segment (ADR 0003): header, description, block checksums, payload, padding. Pure. */
 import { crc32c } from '@node-rs/crc32'
 import { alignUp, pageBytes } from '../alignment.ts'
-import { checksumTableBytes, damagedBlock, writeChecksums } from '../block-checksums.ts'
+import { type BlockChecksum, checksumTableBytes, damagedBlock, writeChecksums } from '../block-checksums.ts'
 
 const magic = 0x72734648 // 'HFsr'
-/** A record has version 2 only if it has a gap. */
-const versions = { plain: 1, withGap: 2 } as const
+const version = 3
+/** Version 1 has zeros where later ones have the bytes of the gap. */
+const blockChecksums: Readonly<Record<number, BlockChecksum>> = { 1: 'crc32c', 2: 'crc32c', [version]: 'crc32' }
 const kinds = ['shard', 'seal'] as const
 const coveredFrom = 8
 
@@ -27,6 +28,7 @@ export interface RecordHeader {
   payloadBytes: number
   descriptionBytes: number
   blockBytes: number
+  blockChecksum: BlockChecksum
   /** Zeros between the block checksums and the payload. */
   gapBytes: number
   writtenMs: number
@@ -139,7 +141,7 @@ function writeLengths(
   { kind, payloadBytes, descriptionBytes, blockBytes, gapBytes }: RecordLengths,
 ): void {
   head.writeUInt32LE(magic, 0)
-  head.writeUInt8(gapBytes === 0 ? versions.plain : versions.withGap, 8)
+  head.writeUInt8(version, 8)
   head.writeUInt8(kinds.indexOf(kind), 9)
   head.writeUInt16LE(gapBytes, 10)
   head.writeUInt32LE(blockBytes, 12)
@@ -163,18 +165,18 @@ function writePosition(head: Buffer, { segment, offset, ordinal, groupOrdinal, w
  */
 export function readHeader(bytes: Buffer, segment: string, offset: number): RecordHeader | undefined {
   if (bytes.length < recordHeaderBytes || bytes.readUInt32LE(0) !== magic) return undefined
-  const version = bytes.readUInt8(8)
-  if (version !== versions.plain && version !== versions.withGap) return undefined
+  const blockChecksum = blockChecksums[bytes.readUInt8(8)]
   const kind = kinds[bytes.readUInt8(9)]
   const blockBytes = bytes.readUInt32LE(12)
-  if (kind === undefined || (kind === 'shard' && blockBytes === 0)) return undefined
+  if (blockChecksum === undefined || kind === undefined || (kind === 'shard' && blockBytes === 0)) return undefined
   if (bytes.readUIntLE(32, 6) !== offset || bytes.toString('hex', 48, 64) !== segment) return undefined
   return {
     kind,
     segment,
     offset,
     blockBytes,
-    gapBytes: version === versions.withGap ? bytes.readUInt16LE(10) : 0,
+    blockChecksum,
+    gapBytes: bytes.readUInt16LE(10),
     payloadBytes: bytes.readUIntLE(16, 6),
     descriptionBytes: bytes.readUInt32LE(22),
     writtenMs: bytes.readUIntLE(26, 6),
@@ -217,7 +219,8 @@ export function readPayload(bytes: Buffer, segment: string, offset: number): Buf
   if (typeof header === 'string') return header
   const headBytes = headBytesOf(header)
   const payload = bytes.subarray(headBytes, headBytes + header.payloadBytes)
-  const damaged = damagedBlock(payload, header.blockBytes, tableOf(bytes, header))
+  const { blockBytes, blockChecksum } = header
+  const damaged = damagedBlock(payload, { blockBytes, blockChecksum, table: tableOf(bytes, header) })
   return damaged === undefined ? payload : `block ${damaged} is damaged`
 }
 
