@@ -71,6 +71,14 @@ export const limits = {
   websiteDocumentBytesMax: 128 * KiB,
   routingRulesMax: 50,
 
+  // Lifecycle rules, as AWS S3 documents them.
+  lifecycleRulesMax: 1000,
+  lifecycleRuleIdCharsMax: 255,
+  lifecycleNewerVersionsMax: 100,
+  lifecycleDaysMax: 2 ** 31 - 1,
+  /** So many share transactions, and leave room for those of clients. */
+  lifecycleRemovalsAtOnce: 32,
+
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,
   xmlDepthMax: 16,

@@ -209,12 +209,12 @@ export const requestCharged = {
 } as const
 
 /** S3's header for an object that lifecycle rules will remove. */
-export const expirationOut = absentUnless('expiration', 'the bucket has lifecycle rules')
+export const expirationOut = outVendor('expiration')
 
 /** S3's headers for an upload that lifecycle rules will abort. */
 export const abortOut = {
-  abortDate: absentUnless('abort-date', 'the bucket has lifecycle rules'),
-  abortRuleId: absentUnless('abort-rule-id', 'the bucket has lifecycle rules'),
+  abortDate: outVendor('abort-date'),
+  abortRuleId: outVendor('abort-rule-id'),
 } as const
 
 const withEventHold = 'an event hold was set, which is refused'

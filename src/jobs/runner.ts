@@ -7,6 +7,7 @@ import type { CompactResult, IsGone, MaintenancePost } from '../stores/shard-sto
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { keepLockClockAdvancing } from './keep-lock-clock.ts'
+import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { maintainedBackend } from './maintained-backend.ts'
 import { moveQueued } from './moves/queued-moves.ts'
 import { closeAbandoned } from './orphans/close-abandoned.ts'
@@ -38,7 +39,9 @@ export interface JobsOptions {
   isPassing?(error: unknown): boolean
   /** Called with one line about a task that was refused. */
   warn?(message: string): void
-  /** Called with the number of further uploads, blobs or shards that a step has processed. */
+  /** Called with one line about what was removed that nobody asked to remove. */
+  inform?(message: string): void
+  /** Called with the number of further versions, uploads, blobs or shards that a step has processed. */
   did?(step: JobStep, count: number): void
   /** Long work that operators can request, which runs alongside the jobs. Absent: none. */
   tasks?: readonly TaskKind[]
@@ -53,9 +56,11 @@ export interface JobsOptions {
 }
 
 /** The steps of a run that `did` counts. */
-export type JobStep = 'expired' | 'relocated' | 'repaired' | 'lacking' | 'searched' | 'removed' | 'moved'
+export type JobStep = 'lifecycle' | 'expired' | 'relocated' | 'repaired' | 'lacking' | 'searched' | 'removed' | 'moved'
 
 export interface JobsReport extends CompactResult, RepairReport {
+  /** Versions and uploads that lifecycle rules removed. */
+  removedByRules: number
   expiredUploads: number
   /** Blobs whose write began before their bucket got another location. */
   lateBlobsMoved: number
@@ -90,6 +95,7 @@ export function startJobs(given: JobsOptions): Jobs {
   })
 
   const selfCheck = new SelfCheck({ ...options, monotonicMs })
+  const lifecycle = new Lifecycle({ ...options, did: (count) => options.did?.('lifecycle', count) })
   const lockClock = options.isLockClockFollowed === true ? keepLockClockAdvancing(options) : undefined
 
   const run = (repairPatienceMs?: number, graceMs = options.graceMs): Promise<JobsReport> => {
@@ -99,7 +105,7 @@ export function startJobs(given: JobsOptions): Jobs {
       // The engine refuses writes to damaged metadata.
       if (metadataDamage !== undefined) return { ...nothingDone, metadataDamage }
       await advanceLockClock(options.backend)
-      return runJobs({ ...options, graceMs }, selfCheck, () => repair.run(repairPatienceMs))
+      return runJobs({ ...options, graceMs }, { selfCheck, lifecycle, repair: () => repair.run(repairPatienceMs) })
     })
     last = done.catch(() => {})
     return done
@@ -127,6 +133,7 @@ export function startJobs(given: JobsOptions): Jobs {
       stopped = true
       clearTimeout(timer)
       selfCheck.stop()
+      lifecycle.stop()
       await Promise.all([repair.stop(), last, tasks.stop(), lockClock?.stop()])
     },
   }
@@ -137,6 +144,7 @@ const nothingRepaired: RepairReport = { repairedBlobs: 0, degradedBlobs: 0, lost
 
 const nothingDone: JobsReport = {
   ...nothingRepaired,
+  removedByRules: 0,
   expiredUploads: 0,
   lateBlobsMoved: 0,
   orphansFound: 0,
@@ -147,10 +155,16 @@ const nothingDone: JobsReport = {
   freedBytes: 0,
 }
 
+/** The steps that go on from run to run. */
+interface Steps {
+  selfCheck: SelfCheck
+  lifecycle: Lifecycle
+  repair(): Promise<RepairReport | undefined>
+}
+
 async function runJobs(
-  { backend, isGone, graceMs, quarantineMs, abandonedUploadMs, onError, did = () => {} }: JobsOptions,
-  selfCheck: SelfCheck,
-  repair: () => Promise<RepairReport | undefined>,
+  { backend, isGone, graceMs, quarantineMs, abandonedUploadMs, onError, inform, did = () => {} }: JobsOptions,
+  { selfCheck, lifecycle, repair }: Steps,
 ): Promise<JobsReport> {
   const metadataDamage = await selfCheck.found()
   if (metadataDamage !== undefined) {
@@ -158,6 +172,8 @@ async function runJobs(
     const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('relocated', count) })
     return { ...nothingDone, lateBlobsMoved, ...(await repair()), metadataDamage }
   }
+  const removedByRules = await lifecycle.run()
+  if (removedByRules > 0) inform?.(`lifecycle rules removed ${removedByRules} versions and uploads`)
   const expiredUploads = await expireUploads(backend, { abandonedUploadMs, did: (count) => did('expired', count) })
   const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('relocated', count) })
   const repaired = await repair()
@@ -174,6 +190,7 @@ async function runJobs(
   const orphansReleased = await releaseOrphans(backend, { quarantineMs, check: () => selfCheck.run() })
   const blobsRemoved = reclaimed + (orphansReleased === 0 ? 0 : await reclaim())
   return {
+    removedByRules,
     expiredUploads,
     lateBlobsMoved,
     ...(repaired ?? nothingRepaired),

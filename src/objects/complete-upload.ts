@@ -40,6 +40,8 @@ export interface Completion extends UploadAddress {
     type?: Checksum['type'] | undefined
     size?: number | undefined
   }
+  /** Called with the object that this Complete made, not with one that an earlier one had made. */
+  placed?(version: VersionInBucket): void
 }
 
 export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'checksum' | 'encryption'>
@@ -63,13 +65,14 @@ async function completeInTurn(backend: Backend, scope: BucketScope, completion: 
   if (before.state === 'completed') return before
   const note = await writeNote(backend, before.history, before.record, before.chosen)
   try {
-    const { completed, isNoted } = await commitDecision(backend, async (attempt) => {
+    const { completed, placed } = await commitDecision(backend, async (attempt) => {
       const now = attempt === 0 ? before : await readCompletion(backend, scope, completion)
-      if (now.state === 'completed') return { result: { completed: now, isNoted: false }, commit: {} }
+      if (now.state === 'completed') return { result: { completed: now, placed: undefined }, commit: {} }
       return decideCompletion(backend, now, note)
     })
     // Another Complete came first, and has a note of its own.
-    if (!isNoted) await backend.blobs.remove([note.manifest])
+    if (placed === undefined) await backend.blobs.remove([note.manifest])
+    else completion.placed?.(placed)
     return completed
   } catch (error) {
     await removeIfRefused(backend, note.manifest, error)
@@ -113,13 +116,13 @@ async function decideCompletion(
   backend: Backend,
   ready: ReadyCompletion,
   { manifest, versionRandom, stamped }: CompletionNote,
-): Promise<Decision<{ completed: CompletedUpload; isNoted: boolean }>> {
+): Promise<Decision<{ completed: CompletedUpload; placed: VersionInBucket | undefined }>> {
   const { upload, history, record } = ready
   const data = { ...record.data, note: manifest }
-  const placed = await placeObject(backend, history, { ...record, data, versionRandom, stamped })
-  const completed = completedUpload(upload, { bucket: history.bucket.record, record: placed.object })
-  const commit = completeCommit(backend, ready, placed.commit, completed)
-  return { result: { completed, isNoted: true }, commit }
+  const { object, commit: placing } = await placeObject(backend, history, { ...record, data, versionRandom, stamped })
+  const placed = { bucket: history.bucket.record, record: object }
+  const completed = completedUpload(upload, placed)
+  return { result: { completed, placed }, commit: completeCommit(backend, ready, placing, completed) }
 }
 
 /** The stored parts that the client lists, in order. Finds everything that can be wrong with the list. Pure. */

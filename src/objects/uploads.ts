@@ -75,6 +75,7 @@ export interface NewUpload
 }
 
 export interface CreatedUpload {
+  bucket: BucketRecord
   uploadId: string
   upload: OpenUpload
 }
@@ -99,7 +100,7 @@ export async function createUpload(backend: Backend, scope: BucketScope, upload:
         newObjectKey(backend, asked).wrap({ bucketId: bucket.record.id, key: upload.key, owner: { uploadId } }),
     }
     return {
-      result: { uploadId, upload: record },
+      result: { bucket: bucket.record, uploadId, upload: record },
       commit: {
         grows: true,
         checks: [

@@ -79,5 +79,6 @@ function startJobsOf(
       if (!isPassing(error)) log.error({ err: error }, 'a background job failed')
     },
     warn: (message) => log.warn(message),
+    inform: (message) => log.info(message),
   })
 }

@@ -20,6 +20,11 @@ import {
   putBucketEncryptionOperation,
 } from './buckets/bucket-encryption.ts'
 import {
+  deleteBucketLifecycleOperation,
+  getBucketLifecycleOperation,
+  putBucketLifecycleOperation,
+} from './buckets/bucket-lifecycle.ts'
+import {
   deleteBucketPolicyOperation,
   getBucketPolicyOperation,
   getBucketPolicyStatusOperation,
@@ -111,6 +116,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketWebsiteOperation,
   getBucketWebsiteOperation,
   deleteBucketWebsiteOperation,
+  putBucketLifecycleOperation,
+  getBucketLifecycleOperation,
+  deleteBucketLifecycleOperation,
   putObjectLockConfigurationOperation,
   getObjectLockConfigurationOperation,
   putBucketOwnershipControlsOperation,
@@ -126,14 +134,6 @@ export const operations: readonly Operation<OperationContext>[] = [
     read: ['GetBucketReplication', 's3:GetReplicationConfiguration'],
     write: 'PutBucketReplication',
     remove: ['DeleteBucketReplication', 's3:PutReplicationConfiguration'],
-  }),
-  ...absentConfiguration({
-    what: 'lifecycle configuration',
-    query: 'lifecycle',
-    code: 'NoSuchLifecycleConfiguration',
-    read: ['GetBucketLifecycleConfiguration', 's3:GetLifecycleConfiguration'],
-    write: 'PutBucketLifecycleConfiguration',
-    remove: ['DeleteBucketLifecycle', 's3:PutLifecycleConfiguration'],
   }),
   ...configurationsById,
   putObjectOperation,

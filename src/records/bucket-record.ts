@@ -4,6 +4,7 @@
  */
 
 import type { Grant } from './grant.ts'
+import type { LifecycleRule } from './lifecycle.ts'
 import { type RetentionMode, retentionMode, type Tag } from './object-attributes.ts'
 import {
   flag,
@@ -90,6 +91,7 @@ export interface BucketRecord {
   /** In the order in which they are tried. */
   cors?: readonly CorsRule[] | undefined
   website?: WebsiteConfiguration | undefined
+  lifecycle?: readonly LifecycleRule[] | undefined
   /** Set by a recovery that may have lost what guarded the bucket. Only the owner's own key is then admitted, until an operator confirms the bucket. */
   unconfirmed?: true | undefined
 }

@@ -4,12 +4,15 @@ import { join } from 'node:path'
 import {
   GetBucketCorsCommand,
   GetBucketEncryptionCommand,
+  GetBucketLifecycleConfigurationCommand,
   GetBucketTaggingCommand,
   GetBucketVersioningCommand,
   GetBucketWebsiteCommand,
   GetObjectCommand,
   GetObjectLockConfigurationCommand,
   GetPublicAccessBlockCommand,
+  type LifecycleRule,
+  PutBucketLifecycleConfigurationCommand,
 } from '@aws-sdk/client-s3'
 import type { Locator } from 'playwright-core'
 import { expect, it } from 'vitest'
@@ -64,7 +67,7 @@ describeInstalled('a setting of a bucket', [['chromium', '--version']], () => {
     await expect.poll(lock).toEqual({ DefaultRetention: { Mode: 'GOVERNANCE', Days: 7 } })
   })
 
-  it('encryption, public access, origins, website and tags', async () => {
+  it('encryption, public access, origins, lifecycle, website and tags', async () => {
     const Bucket = 'settings'
     await visit.createBucket(Bucket)
     await save(await panelOf(Bucket, 'Encryption'))
@@ -87,6 +90,43 @@ describeInstalled('a setting of a bucket', [['chromium', '--version']], () => {
     const origin = 'https://shop.example'
     const answer = await fetch(`${visit.ready.endpoint}/${Bucket}/none`, { headers: { origin } })
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
+
+    const rules = async () => {
+      const { Rules } = await visit.s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket }))
+      return Rules
+    }
+    // With conditions that the page does not edit.
+    const elsewhere: LifecycleRule = {
+      ID: 'elsewhere',
+      Status: 'Disabled',
+      Filter: { And: { Prefix: 'a', Tags: [{ Key: 'b', Value: '<c>' }], ObjectSizeLessThan: 9 } },
+      Expiration: { Days: 1 },
+    }
+    await visit.s3.send(
+      new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [elsewhere] } }),
+    )
+    const lifecycle = await panelOf(Bucket, 'Lifecycle')
+    await lifecycle.getByRole('button', { name: 'Add a rule' }).click()
+    await lifecycle.getByLabel('Name').fill('logs')
+    await lifecycle.getByLabel('Only keys that begin with').fill('logs/')
+    await lifecycle.getByLabel('Days after which an object is removed').fill('30')
+    await lifecycle.getByLabel('Newest replaced versions that stay').fill('3')
+    await save(lifecycle)
+    expect(await rules()).toEqual([
+      elsewhere,
+      {
+        ID: 'logs',
+        Status: 'Enabled',
+        Filter: { Prefix: 'logs/' },
+        Expiration: { Days: 30 },
+        NoncurrentVersionExpiration: { NewerNoncurrentVersions: 3 },
+        AbortIncompleteMultipartUpload: { DaysAfterInitiation: 7 },
+      },
+    ])
+    await lifecycle.getByRole('button', { name: 'Remove rule 2' }).click()
+    await lifecycle.getByRole('button', { name: 'Remove rule 1' }).click()
+    await save(lifecycle)
+    await expect(rules()).rejects.toThrow('lifecycle')
 
     const website = await panelOf(Bucket, 'Website')
     await website.getByLabel('Error document').fill('404.html')

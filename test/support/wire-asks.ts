@@ -24,6 +24,8 @@ const website =
   '<WebsiteConfiguration><IndexDocument><Suffix>index.html</Suffix></IndexDocument></WebsiteConfiguration>'
 const cors =
   '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>'
+const lifecycle =
+  '<LifecycleConfiguration><Rule><Prefix/><Status>Enabled</Status><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>'
 const hold = '<LegalHold><Status>OFF</Status></LegalHold>'
 const lockedUntil = '2099-01-01T00:00:00.000Z'
 const retention = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${lockedUntil}</RetainUntilDate></Retention>`
@@ -99,8 +101,6 @@ const unconfigured: Record<string, Succeeding> = {
   GetBucketPolicyStatus: { ...absent, ...sub('policyStatus'), code: 'NoSuchBucketPolicy' },
   GetBucketReplication: { ...absent, ...sub('replication'), code: 'ReplicationConfigurationNotFoundError' },
   DeleteBucketReplication: { ...removed, ...sub('replication') },
-  GetBucketLifecycleConfiguration: { ...absent, ...sub('lifecycle'), code: 'NoSuchLifecycleConfiguration' },
-  DeleteBucketLifecycle: { ...removed, ...sub('lifecycle') },
   ...byId('Analytics', 'analytics'),
   ...byId('IntelligentTiering', 'intelligent-tiering'),
   ...byId('Inventory', 'inventory'),
@@ -173,6 +173,15 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
     PutBucketCors: { method: 'PUT', bucket: 'encrypted', query: { cors: '' }, ...sent(cors), succeeds: 200 },
     GetBucketCors: { method: 'GET', bucket: 'encrypted', query: { cors: '' }, succeeds: 200 },
     DeleteBucketCors: { method: 'DELETE', bucket: 'encrypted', query: { cors: '' }, succeeds: 204 },
+    PutBucketLifecycleConfiguration: {
+      method: 'PUT',
+      bucket: 'encrypted',
+      query: { lifecycle: '' },
+      ...sent(lifecycle),
+      succeeds: 200,
+    },
+    GetBucketLifecycleConfiguration: { method: 'GET', bucket: 'encrypted', query: { lifecycle: '' }, succeeds: 200 },
+    DeleteBucketLifecycle: { method: 'DELETE', bucket: 'encrypted', query: { lifecycle: '' }, succeeds: 204 },
     PutAccountPublicAccessBlock: { method: 'PUT', ...ofAccount, body: noBlocks, succeeds: 200 },
     GetAccountPublicAccessBlock: { method: 'GET', ...ofAccount, succeeds: 200 },
     DeleteAccountPublicAccessBlock: { method: 'DELETE', ...ofAccount, succeeds: 204 },
@@ -217,6 +226,7 @@ export async function prepareAsks(wire: Wire): Promise<OpenUpload> {
   await wire.must({ method: 'PUT', bucket: 'encrypted', query: { encryption: '' }, body: encryption })
   await wire.must({ method: 'PUT', bucket: 'encrypted', query: { cors: '' }, ...sent(cors) })
   await wire.must({ method: 'PUT', bucket: 'encrypted', query: { website: '' }, ...sent(website) })
+  await wire.must({ method: 'PUT', bucket: 'encrypted', query: { lifecycle: '' }, ...sent(lifecycle) })
   await wire.must({ method: 'PUT', ...ofAccount, body: noBlocks })
   await wire.must({ method: 'PUT', bucket: 'encrypted', key: 'sealed', body: 'sealed' })
   await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })

@@ -2,7 +2,9 @@
 import type { Principal } from '../../src/auth/principal.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
 import { expireUploads } from '../../src/jobs/expire-uploads.ts'
+import { Lifecycle } from '../../src/jobs/lifecycle/lifecycle.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
+import { changeBucket } from '../../src/objects/buckets.ts'
 import type { Retention, RetentionMode } from '../../src/records/object-attributes.ts'
 import { findAndRelease } from '../jobs/orphans-fixture.ts'
 import { type Code, dataOf, type Lock, putInputs } from './direct-client.ts'
@@ -163,12 +165,36 @@ const removals: readonly Attempt[] = [
     rule: removal,
   },
   {
+    name: 'let lifecycle rules remove all versions',
+    make: followRules,
+    // It asks nobody, and takes all that no lock protects.
+    rule: ({ lock, believedMs }) => ({ code: 'ok', removed: !isProtected(lock, believedMs, false) }),
+  },
+  {
     name: 'delete the bucket',
     permission: 's3:DeleteBucket',
     make: async ({ client }, as) => (await client.ask('DeleteBucket', { as })).code,
     ...harmless('BucketNotEmpty'),
   },
 ]
+
+/** The first walk hides what is latest, and the second removes what that left. */
+async function followRules({ backend }: World): Promise<Code> {
+  const scope = { name: 'bucket', admit: () => {} }
+  const everything = { id: 'everything', enabled: true, filter: { form: 'filter', prefix: key, tags: [] } } as const
+  const lifecycle = [{ ...everything, expiration: { dateMs: 0 }, noncurrent: {} }]
+  await changeBucket(backend, scope, (bucket) => ({ ...bucket, lifecycle }))
+  for (let walks = 0; walks < 2; walks++) {
+    await new Lifecycle({
+      backend,
+      onError: (error) => {
+        throw error
+      },
+    }).run()
+  }
+  await changeBucket(backend, scope, (bucket) => ({ ...bucket, lifecycle: undefined }))
+  return 'ok'
+}
 
 /** Sets another retention than the version has. */
 function retaining(name: string, next: (world: World) => Retention | undefined): Attempt {

@@ -1,10 +1,5 @@
-/** Reads and removals, over the wire, of what a bucket has none of: replication and lifecycle. */
-import {
-  DeleteBucketLifecycleCommand,
-  DeleteBucketReplicationCommand,
-  GetBucketLifecycleConfigurationCommand,
-  GetBucketReplicationCommand,
-} from '@aws-sdk/client-s3'
+/** Reads and removals, over the wire, of what a bucket has none of: replication. */
+import { DeleteBucketReplicationCommand, GetBucketReplicationCommand } from '@aws-sdk/client-s3'
 import type { ErrorCode } from '../../src/errors.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { type SdkCall, sdk } from '../support/wire-sdk.ts'
@@ -48,8 +43,3 @@ wireTests(
   notThere('replication', 'ReplicationConfigurationNotFoundError', sdk(GetBucketReplicationCommand, input)),
 )
 wireTests('DeleteBucketReplication', removal('replication', sdk(DeleteBucketReplicationCommand, input)))
-wireTests(
-  'GetBucketLifecycleConfiguration',
-  notThere('lifecycle', 'NoSuchLifecycleConfiguration', sdk(GetBucketLifecycleConfigurationCommand, input)),
-)
-wireTests('DeleteBucketLifecycle', removal('lifecycle', sdk(DeleteBucketLifecycleCommand, input)))

@@ -32,6 +32,7 @@ import { defineOperation } from '../context.ts'
 import { copyConditions, copySourceInputs, openCopySource, parseCopySource, readPermission } from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf, sourceCustomerKeyOf } from './encryption.ts'
+import { expirationOutput } from './expiration.ts'
 import { type AttributeInputs, objectAttributes } from './object-attributes.ts'
 
 export const copyObjectOperation = defineOperation({
@@ -132,6 +133,7 @@ export const copyObjectOperation = defineOperation({
       return {
         versionId: writtenVersionId(version.record.versionId),
         sourceVersionId: shownVersionId(opened),
+        expiration: expirationOutput(key, version),
         ...encryptionOutputs(version.record.encryption, input),
         body: { LastModified: modifiedMs, ETag: `"${etag}"`, ...checksumElements(checksum) },
       }

@@ -3,6 +3,7 @@ import { objectHeaders } from '../../contract/groups.ts'
 import { openObject } from '../../objects/read-object.ts'
 import { defineOperation } from '../context.ts'
 import { customerKeyOf } from './encryption.ts'
+import { expirationOutput } from './expiration.ts'
 import { checkOverrides, describeRead, partChecksum, planRead } from './object-answer.ts'
 import { readInputs } from './read-inputs.ts'
 
@@ -39,7 +40,8 @@ export const getObjectOperation = defineOperation({
     )
     try {
       const part = partChecksum(backend, input, record)
-      return Object.assign(describeRead(input, { bucket, record }, planned, part && (await part)), { body })
+      const expiration = versionId === undefined ? expirationOutput(key, { bucket, record }) : undefined
+      return Object.assign(describeRead(input, { bucket, record }, planned, part && (await part)), { expiration, body })
     } catch (error) {
       body.cancel()
       throw error

@@ -4,6 +4,7 @@ import { objectHeaders } from '../../contract/groups.ts'
 import { findReadable } from '../../objects/read-object.ts'
 import { defineOperation } from '../context.ts'
 import { customerKeyOf } from './encryption.ts'
+import { expirationOutput } from './expiration.ts'
 import { checkOverrides, describeRead, partChecksum, planRead } from './object-answer.ts'
 import { readInputs } from './read-inputs.ts'
 
@@ -37,6 +38,8 @@ export const headObjectOperation = defineOperation({
     const { bucket, record } = await findReadable(backend, scope, { key, versionId: input.versionId, customerKey })
     const planned = planRead(input, record)
     const part = partChecksum(backend, input, record)
-    return describeRead(input, { bucket: bucket.record, record }, planned, part && (await part))
+    const version = { bucket: bucket.record, record }
+    const expiration = input.versionId === undefined ? expirationOutput(key, version) : undefined
+    return Object.assign(describeRead(input, version, planned, part && (await part)), { expiration })
   },
 })

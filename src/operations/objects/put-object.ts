@@ -29,6 +29,7 @@ import { accessOfWrite } from '../access-lists/access-list.ts'
 import { defineOperation, type OperationContext } from '../context.ts'
 import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
+import { expirationOutput } from './expiration.ts'
 import { objectAttributes } from './object-attributes.ts'
 
 /** The inputs that say how to write an object: headers of PutObject, or fields of a form. */
@@ -113,6 +114,7 @@ export async function putObject(
   return {
     etag: `"${etag}"`,
     versionId: writtenVersionId(version.record.versionId),
+    expiration: expirationOutput(key, version),
     ...checksumOutputs(checksum),
     ...encryptionOutputs(encryption, input),
   }

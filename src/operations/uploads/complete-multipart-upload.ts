@@ -24,6 +24,7 @@ import {
   objectChecksumHeader,
 } from '../objects/data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from '../objects/encryption.ts'
+import { expirationOutput } from '../objects/expiration.ts'
 import { uploadId } from './upload-address.ts'
 
 const { contentMd5: _, ...objectChecksums } = checksumsIn
@@ -89,6 +90,7 @@ export const completeMultipartUploadOperation = defineOperation({
   conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
 
   async handle({ backend, scope, bucket, key, resourceUrl, customerKeysMayTravel }, input) {
+    let expiration: string | undefined
     const result = await completeUpload(backend, scope, {
       key,
       uploadId: input.uploadId,
@@ -96,10 +98,14 @@ export const completeMultipartUploadOperation = defineOperation({
       conditions: input,
       encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
       expected: { checksum: objectChecksumHeader(input), type: input.checksumType, size: input.objectSize },
+      placed: (version) => {
+        expiration = expirationOutput(key, version)
+      },
     })
     return {
       // The result of an upload that 0.1.0 completed in a suspended bucket can still say `null`.
       versionId: writtenVersionId(result.versionId),
+      expiration,
       ...encryptionOutputs(result.encryption, input),
       body: {
         Location: resourceUrl,

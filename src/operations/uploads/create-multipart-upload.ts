@@ -20,6 +20,7 @@ import { accessOfWrite } from '../access-lists/access-list.ts'
 import { defineOperation } from '../context.ts'
 import { checksumType } from '../objects/data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from '../objects/encryption.ts'
+import { abortOutputs } from '../objects/expiration.ts'
 import { objectAttributes } from '../objects/object-attributes.ts'
 
 const notByNobody = 'Anonymous users cannot initiate multipart uploads. Please authenticate.'
@@ -80,14 +81,16 @@ export const createMultipartUploadOperation = defineOperation({
       })
     }
     const checksum = algorithm && { algorithm, type: checksumTypeOf(algorithm, input.checksumType) }
-    const { uploadId, upload } = await createUpload(backend, scope, {
+    const created = await createUpload(backend, scope, {
       key,
       attributes: objectAttributes(input),
       accessIn: accessOfWrite(context, input),
       checksum,
       encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
     })
+    const { uploadId, upload } = created
     return {
+      ...abortOutputs(created.bucket, upload),
       checksumAlgorithm: checksum?.algorithm,
       checksumType: checksum?.type,
       ...encryptionOutputs(upload.encryption, input),

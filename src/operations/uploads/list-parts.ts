@@ -18,6 +18,7 @@ import { ownerOfObject } from '../../rules/access-list.ts'
 import { defineOperation } from '../context.ts'
 import { checksumElementShapes, checksumElements } from '../objects/data-digests.ts'
 import { customerKeyOf } from '../objects/encryption.ts'
+import { abortOutputs } from '../objects/expiration.ts'
 import { shownStorageClass } from '../objects/object-attributes.ts'
 import { uploadId } from './upload-address.ts'
 
@@ -82,6 +83,7 @@ export const listPartsOperation = defineOperation({
     const { attributes, checksum } = page.upload.record
     const owner = ownerOf({ owner: ownerOfObject(page.upload.bucket.record, attributes) })
     return {
+      ...abortOutputs(page.upload.bucket.record, page.upload.record),
       body: {
         Bucket: bucket,
         Key: key,

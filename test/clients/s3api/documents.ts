@@ -34,8 +34,6 @@ const byId = ['Analytics', 'IntelligentTiering', 'Inventory', 'Metrics'].flatMap
 
 const unconfigured: readonly Call[] = [
   ...without('GetBucketReplication', 'ReplicationConfigurationNotFoundError', 'DeleteBucketReplication'),
-  ...without('GetBucketLifecycleConfiguration', 'NoSuchLifecycleConfiguration', 'DeleteBucketLifecycle'),
-  ...without('GetBucketLifecycle', 'NoSuchLifecycleConfiguration'),
   ...byId,
 ]
 
@@ -187,6 +185,54 @@ const cors: readonly Call[] = [
   { operation: 'DeleteBucketCors', about: 'removes them', words: bucket },
 ]
 
+const lifecycleRules = {
+  Rules: [
+    {
+      ID: 'logs',
+      Status: 'Enabled',
+      Filter: { And: { Prefix: 'logs/', Tags: [{ Key: 'keep', Value: 'no' }], ObjectSizeGreaterThan: 100 } },
+      Expiration: { Days: 30 },
+      NoncurrentVersionExpiration: { NoncurrentDays: 7, NewerNoncurrentVersions: 2 },
+    },
+    {
+      ID: 'uploads',
+      Status: 'Disabled',
+      Filter: { Prefix: '' },
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation: 3 },
+    },
+  ],
+}
+
+/** Of the commands that came before filters. */
+const firstRules = { Rules: [{ ID: 'tmp', Prefix: 'tmp/', Status: 'Enabled', Expiration: { Days: 1 } }] }
+
+const lifecycle: readonly Call[] = [
+  ...without('GetBucketLifecycleConfiguration', 'NoSuchLifecycleConfiguration'),
+  {
+    operation: 'PutBucketLifecycleConfiguration',
+    about: 'sets rules',
+    words: [...bucket, '--lifecycle-configuration', lifecycleRules],
+  },
+  { operation: 'GetBucketLifecycleConfiguration', about: 'shows them', words: bucket, prints: lifecycleRules },
+  {
+    operation: 'PutBucketLifecycleConfiguration',
+    about: 'refuses days that are none',
+    words: [
+      ...[...bucket, '--lifecycle-configuration'],
+      { Rules: [{ Status: 'Enabled', Filter: {}, Expiration: { Days: 0 } }] },
+    ],
+    fails: 'InvalidArgument',
+  },
+  {
+    operation: 'PutBucketLifecycle',
+    about: 'sets rules of the first form',
+    words: [...bucket, '--lifecycle-configuration', firstRules],
+  },
+  { operation: 'GetBucketLifecycle', about: 'shows them', words: bucket, prints: firstRules },
+  { operation: 'DeleteBucketLifecycle', about: 'removes them', words: bucket },
+  ...without('GetBucketLifecycle', 'NoSuchLifecycleConfiguration'),
+]
+
 const website = {
   IndexDocument: { Suffix: 'index.html' },
   ErrorDocument: { Key: 'error.html' },
@@ -284,6 +330,8 @@ export const documents: Scenario = {
     ...unconfigured,
     ...access,
     ...cors,
+    ...lifecycle,
+    ...lifecycle,
     ...websites,
     ...fixed,
     ...accessControl('GetBucketAcl', 'PutBucketAcl', bucket),

@@ -37,6 +37,7 @@ const rows: Row[] = [
   ['PutBucketCors', 's3:PutBucketCORS', 'MalformedXML', { body: { CORSRule: [] } }],
   ['DeleteBucketCors', 's3:PutBucketCORS', 'ok'],
   ['GetBucketLifecycleConfiguration', 's3:GetLifecycleConfiguration', 'NoSuchLifecycleConfiguration'],
+  ['PutBucketLifecycleConfiguration', 's3:PutLifecycleConfiguration', 'MalformedXML', { body: { Rule: [] } }],
   ['DeleteBucketLifecycle', 's3:PutLifecycleConfiguration', 'ok'],
   ['GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration'],
   ['PutBucketWebsite', 's3:PutBucketWebsite', 'InvalidArgument', { body: {} }],

@@ -4,6 +4,7 @@ import type { FunctionComponent } from 'preact'
 import { MayChange, useRights } from '../../model/rights.ts'
 import { Cors } from './settings/cors.tsx'
 import { Encryption } from './settings/encryption.tsx'
+import { Lifecycle } from './settings/lifecycle.tsx'
 import { Lock } from './settings/lock.tsx'
 import { Placement } from './settings/placement.tsx'
 import { BucketPolicy } from './settings/policy.tsx'
@@ -18,6 +19,7 @@ const panels: readonly (readonly [FunctionComponent<{ bucket: string }>, action:
   [Encryption, 's3:PutEncryptionConfiguration'],
   [PublicAccess, 's3:PutBucketPublicAccessBlock'],
   [BucketPolicy, 's3:PutBucketPolicy'],
+  [Lifecycle, 's3:PutLifecycleConfiguration'],
   [Cors, 's3:PutBucketCORS'],
   [Website, 's3:PutBucketWebsite'],
   [Tags, 's3:PutBucketTagging'],

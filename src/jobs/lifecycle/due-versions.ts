@@ -1,0 +1,65 @@
+/** Finds what lifecycle rules remove among the versions of a bucket's keys. Pure: the caller passes the versions in the order of their list. */
+import type { ListedVersion } from '../../objects/list-versions.ts'
+import type { LifecycleRule } from '../../records/lifecycle.ts'
+import { type Due, expirationOf, markerExpirationOf, noncurrentExpirationOf } from '../../rules/lifecycle.ts'
+
+/** A version that is due as far as a list shows it: not its tags, and not what has changed since. */
+export type DueVersion = { key: string; sequence: number } & (
+  | { kind: 'current' }
+  /** A delete marker that is the only version of its key. */
+  | { kind: 'marker'; versionId: string }
+  | { kind: 'noncurrent'; versionId: string; noncurrentSinceMs: number; newer: number }
+)
+
+export class DueVersions {
+  readonly #rules: readonly LifecycleRule[]
+  readonly #nowMs: number
+  #key: string | undefined
+  /** When the version was written that comes before in the list, and so took the place of the next one of the same key. */
+  #replacedMs = 0
+  /** How many noncurrent versions of the key were seen. */
+  #noncurrent = 0
+  /** A due delete marker, as long as no other version of its key was seen. */
+  #alone: DueVersion | undefined
+
+  constructor(rules: readonly LifecycleRule[], nowMs: number) {
+    this.#rules = rules
+    this.#nowMs = nowMs
+  }
+
+  /** Takes the next version of the list, newest first of each key. Returns what is due for sure by now. */
+  see({ key, latest, version }: ListedVersion): DueVersion[] {
+    const { sequence, versionId, modifiedMs } = version
+    const before = key === this.#key ? [] : this.end()
+    this.#alone = undefined
+    if (latest) {
+      this.#key = key
+      this.#replacedMs = modifiedMs
+      this.#noncurrent = 0
+      if (version.kind === 'object') {
+        const isDue = this.#isDue(expirationOf(this.#rules, { key, size: version.size, modifiedMs }))
+        return isDue ? [...before, { kind: 'current', key, sequence }] : before
+      }
+      if (this.#isDue(markerExpirationOf(this.#rules, { key, modifiedMs })))
+        this.#alone = { kind: 'marker', key, sequence, versionId }
+      return before
+    }
+    const newer = this.#noncurrent++
+    const noncurrentSinceMs = this.#replacedMs
+    this.#replacedMs = modifiedMs
+    const size = version.kind === 'object' ? version.size : undefined
+    const isDue = this.#isDue(noncurrentExpirationOf(this.#rules, { key, size, noncurrentSinceMs, newer }))
+    return isDue ? [...before, { kind: 'noncurrent', key, sequence, versionId, noncurrentSinceMs, newer }] : before
+  }
+
+  /** What is due when nothing follows. */
+  end(): DueVersion[] {
+    const alone = this.#alone
+    this.#alone = undefined
+    return alone === undefined ? [] : [alone]
+  }
+
+  #isDue(due: Due | undefined): boolean {
+    return due !== undefined && due.dueMs <= this.#nowMs
+  }
+}

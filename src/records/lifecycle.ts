@@ -1,0 +1,33 @@
+/** The lifecycle rules of a bucket, as its record keeps them: what a client said, so that it gets the same back. */
+import type { Tag } from './object-attributes.ts'
+
+/** Which objects a rule concerns: those of which all conditions hold. */
+export interface LifecycleFilter {
+  /** Where the document says it: in the rule's own Prefix, in a Filter of at most one condition, or in its And. */
+  form: 'prefix' | 'filter' | 'and'
+  prefix?: string | undefined
+  tags: readonly Tag[]
+  /** Bytes; neither includes the bound. */
+  sizeGreaterThan?: number | undefined
+  sizeLessThan?: number | undefined
+}
+
+/** When the current version of a key expires; or whether a delete marker goes once it is the only version of its key. */
+export type LifecycleExpiration = { days: number } | { dateMs: number } | { expiredDeleteMarkers: boolean }
+
+export interface NoncurrentExpiration {
+  /** Since another version took its place. Absent: 0. */
+  days?: number | undefined
+  /** How many of the newest noncurrent versions stay, whatever their age. */
+  keeps?: number | undefined
+}
+
+export interface LifecycleRule {
+  id: string
+  enabled: boolean
+  filter: LifecycleFilter
+  expiration?: LifecycleExpiration | undefined
+  noncurrent?: NoncurrentExpiration | undefined
+  /** Days after which an upload that is not complete is aborted. */
+  abortUploadsDays?: number | undefined
+}

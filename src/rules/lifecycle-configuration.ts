@@ -1,0 +1,104 @@
+/** Which lifecycle rules can be set, as in S3. Pure. */
+import { invalidArgument, S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { LifecycleFilter, LifecycleRule, NoncurrentExpiration } from '../records/lifecycle.ts'
+import { dayMs } from './lifecycle.ts'
+
+/** Throws MalformedXML, InvalidArgument, InvalidRequest, with S3's texts. */
+export function checkLifecycle(rules: readonly LifecycleRule[]): readonly LifecycleRule[] {
+  if (rules.length === 0) throw new S3Error('MalformedXML')
+  if (rules.length > limits.lifecycleRulesMax) {
+    throw invalidRequest(
+      `The number of lifecycle rules must not exceed the allowed limit of ${limits.lifecycleRulesMax} rules`,
+    )
+  }
+  checkIds(rules.map(({ id }) => id))
+  for (const rule of rules) {
+    checkFilter(rule.filter)
+    checkActions(rule)
+  }
+  return rules
+}
+
+function checkIds(ids: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const id of ids) {
+    if ([...id].length > limits.lifecycleRuleIdCharsMax) {
+      throw invalidArgument('ID', id, `ID length should not exceed allowed limit of ${limits.lifecycleRuleIdCharsMax}`)
+    }
+    if (seen.has(id)) throw invalidArgument('ID', id, 'Rule ID must be unique. Found same ID for more than one rule')
+    seen.add(id)
+  }
+}
+
+function checkFilter({ prefix = '', tags, sizeGreaterThan, sizeLessThan }: LifecycleFilter): void {
+  if (Buffer.byteLength(prefix) > limits.keyBytesMax) {
+    throw invalidRequest(`The maximum size of a prefix is ${limits.keyBytesMax}.`)
+  }
+  const keys = tags.map(({ key }) => key)
+  if (new Set(keys).size < keys.length) throw invalidRequest('Duplicate Tag Keys are not allowed.')
+  for (const { key, value } of tags) {
+    if (key === '' || [...key].length > limits.tagKeyCharsMax) {
+      throw new S3Error('InvalidTag', { message: 'The TagKey you have provided is invalid', details: { TagKey: key } })
+    }
+    if ([...value].length > limits.tagValueCharsMax) {
+      throw new S3Error('InvalidTag', {
+        message: 'The TagValue you have provided is invalid',
+        details: { TagKey: key },
+      })
+    }
+  }
+  checkSize('ObjectSizeGreaterThan', sizeGreaterThan, 0)
+  checkSize('ObjectSizeLessThan', sizeLessThan, 1)
+  if (sizeGreaterThan !== undefined && sizeLessThan !== undefined && sizeLessThan <= sizeGreaterThan) {
+    throw invalidRequest("'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'")
+  }
+}
+
+function checkSize(element: string, bytes: number | undefined, least: number): void {
+  if (bytes === undefined || (bytes >= least && bytes <= limits.objectBytesMax)) return
+  throw invalidRequest(`'${element}' has to be from ${least} to ${limits.objectBytesMax}`)
+}
+
+function checkActions({ filter, expiration, noncurrent, abortUploadsDays }: LifecycleRule): void {
+  if (expiration === undefined && noncurrent === undefined && abortUploadsDays === undefined) {
+    throw invalidRequest('At least one action needs to be specified in a rule')
+  }
+  if (expiration !== undefined) {
+    if ('days' in expiration) checkDays('Days', 'Expiration', expiration.days)
+    if ('dateMs' in expiration && expiration.dateMs % dayMs !== 0) {
+      throw invalidArgument('Date', new Date(expiration.dateMs).toISOString(), "'Date' must be at midnight GMT")
+    }
+    if ('expiredDeleteMarkers' in expiration) checkPrefixOnly('ExpiredObjectDeleteMarker', filter)
+  }
+  if (noncurrent !== undefined) checkNoncurrent(noncurrent)
+  if (abortUploadsDays !== undefined) {
+    checkDays('DaysAfterInitiation', 'AbortIncompleteMultipartUpload', abortUploadsDays)
+    checkPrefixOnly('AbortIncompleteMultipartUpload', filter)
+  }
+}
+
+function checkNoncurrent({ days, keeps }: NoncurrentExpiration): void {
+  if (days !== undefined) checkDays('NoncurrentDays', 'NoncurrentVersionExpiration', days)
+  if (keeps !== undefined && (keeps < 1 || keeps > limits.lifecycleNewerVersionsMax)) {
+    throw invalidArgument(
+      'NewerNoncurrentVersions',
+      String(keeps),
+      `'NewerNoncurrentVersions' for NoncurrentVersionExpiration action must be from 1 to ${limits.lifecycleNewerVersionsMax}`,
+    )
+  }
+}
+
+function checkDays(element: string, action: string, days: number): void {
+  if (days >= 1 && days <= limits.lifecycleDaysMax) return
+  throw invalidArgument(element, String(days), `'${element}' for ${action} action must be a positive integer`)
+}
+
+/** Delete markers and uploads have neither tags nor a size. */
+function checkPrefixOnly(action: string, { tags, sizeGreaterThan, sizeLessThan }: LifecycleFilter): void {
+  if (tags.length > 0) throw invalidRequest(`${action} cannot be specified with Tags.`)
+  if (sizeGreaterThan === undefined && sizeLessThan === undefined) return
+  throw invalidRequest(`${action} cannot be specified with Object Size.`)
+}
+
+const invalidRequest = (message: string): S3Error => new S3Error('InvalidRequest', { message })
