@@ -71,6 +71,16 @@ it('keeps tags, and presigns', async () => {
   expect(await (await fetch(await client.presignedGetObject('bucket', 'presigned', 60))).text()).toBe('by url')
 })
 
+it('sets, shows and removes lifecycle rules', async () => {
+  const Rule = [{ ID: 'old', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 30 } }]
+  await client.setBucketLifecycle('bucket', { Rule })
+  expect(await client.getBucketLifecycle('bucket')).toMatchObject({
+    Rule: { ID: 'old', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 30 } },
+  })
+  await client.removeBucketLifecycle('bucket')
+  await expect(client.getBucketLifecycle('bucket')).rejects.toThrow('lifecycle')
+})
+
 it('lists and removes an upload that was left', async () => {
   await client.initiateNewMultipartUpload('bucket', 'left', {})
   await client.removeIncompleteUpload('bucket', 'left')

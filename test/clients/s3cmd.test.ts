@@ -83,6 +83,15 @@ describeClient('s3cmd', ['s3cmd', '--version'], (at) => {
     expect(await read('')).toBe(200)
   })
 
+  it('sets, shows and removes lifecycle rules', async () => {
+    await s3cmd('expire', 's3://bucket', '--expiry-days', '30', '--expiry-prefix', 'logs/')
+    const shown = await s3cmd('getlifecycle', 's3://bucket')
+    expect(shown).toContain('<Prefix>logs/</Prefix>')
+    expect(shown).toContain('<Days>30</Days>')
+    await s3cmd('dellifecycle', 's3://bucket')
+    expect(await s3cmd('info', 's3://bucket')).toMatch(/Expiration [Rr]ule: +none/)
+  })
+
   it('signs a URL', async () => {
     await s3cmd('put', 'tree/plain.txt', 's3://bucket/signed by s3cmd')
     const url = (await s3cmd('signurl', 's3://bucket/signed by s3cmd', '+60')).trim()
