@@ -30,6 +30,8 @@ export const processLimits = {
   collectAfterWorkMs: 1_000,
   keyPairLookMs: 2_000,
   workersMax: 64,
+  /** How long the end of a process waits for a transaction of the metadata. */
+  processEndMs: 2_000,
   /** The most workers that a server starts without being told. Operators who know their load can configure more. */
   workersAutoMax: 8,
   /** The fewest workers whose commits the primary makes. */

@@ -5,6 +5,7 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import type { Settings } from '../config/options.ts'
 import { failureText } from '../file-failure.ts'
 import { limits } from '../limits.ts'
+import { endProcess } from '../process-end.ts'
 import { type LogSink, type LogTarget, logFile, openLogSink, standardError } from './log-sink.ts'
 
 export type Log = Logger
@@ -43,7 +44,7 @@ export async function flushLog(): Promise<void> {
 /** Ends the process. After a failed fsync, its view of what is stored can't be trusted. The next start recovers. */
 export function exitOnFatal(log: Log, error: Error): void {
   log.fatal({ err: error }, 'the server cannot go on')
-  void flushLog().then(() => process.exit(1))
+  void flushLog().then(() => endProcess(1))
 }
 
 function targetOf(file: string | undefined): LogTarget {

@@ -1,4 +1,6 @@
 /** Writes one LMDB transaction: a batch of commits, and the digest of all entries (ADR 0023). Knows nothing of the callers that wait for it. */
+
+import { needingMainThread } from '../process-end.ts'
 import { applyInOrder, isEmpty, type Transaction } from './apply-commits.ts'
 import { type LmdbIntegrity, versionsPerTransaction } from './integrity/lmdb-integrity.ts'
 import { MetadataDamaged } from './integrity/metadata-damaged.ts'
@@ -33,20 +35,22 @@ export class BatchWriter {
     let applied: boolean[] = []
     let written: { digest: TreeDigest; bytes: Buffer } | undefined
     let damage: MetadataDamaged | undefined
-    await this.#db.transaction(() => {
-      const commits = take()
-      try {
-        // This must come before the first write: a later error would leave the batch half-written.
-        const before = this.#integrity.digestBefore(this.#digest(), this.#db.getWriteTxnId(), () => this.#isEmpty())
-        const tally = new DigestTally()
-        applied = applyInOrder(this.#db, commits, before.txnId * versionsPerTransaction, tally)
-        // LMDB does not count a transaction that writes nothing.
-        if (tally.writes > 0 || this.digestIsWanted) written = this.#putDigest(before, tally)
-      } catch (error) {
-        if (!(error instanceof MetadataDamaged)) throw error
-        damage = error
-      }
-    })
+    await needingMainThread(() =>
+      this.#db.transaction(() => {
+        const commits = take()
+        try {
+          // This must come before the first write: a later error would leave the batch half-written.
+          const before = this.#integrity.digestBefore(this.#digest(), this.#db.getWriteTxnId(), () => this.#isEmpty())
+          const tally = new DigestTally()
+          applied = applyInOrder(this.#db, commits, before.txnId * versionsPerTransaction, tally)
+          // LMDB does not count a transaction that writes nothing.
+          if (tally.writes > 0 || this.digestIsWanted) written = this.#putDigest(before, tally)
+        } catch (error) {
+          if (!(error instanceof MetadataDamaged)) throw error
+          damage = error
+        }
+      }),
+    )
     if (damage !== undefined) throw damage
     if (written === undefined) return applied
     this.#integrity.committed(written.digest, written.bytes)

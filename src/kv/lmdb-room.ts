@@ -6,6 +6,7 @@ import { fstatSync, writeSync } from 'node:fs'
 import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '../limits.ts'
+import { needingMainThread } from '../process-end.ts'
 import { type Commit, KvUnavailable } from './kv.ts'
 
 export interface RoomOptions {
@@ -126,14 +127,16 @@ export class LmdbRoom {
   /** Appends one piece of zeros. Another process may be about to commit at the same place, so this holds the write lock. */
   async #extend(): Promise<number> {
     let bytes = 0
-    await this.#options.db.transaction(() => {
-      const { fd } = this.#file
-      try {
-        bytes = writeSync(fd, zeros, 0, zeros.length, fstatSync(fd).size)
-      } catch {
-        // The disk is full, or the file may not grow.
-      }
-    })
+    await needingMainThread(() =>
+      this.#options.db.transaction(() => {
+        const { fd } = this.#file
+        try {
+          bytes = writeSync(fd, zeros, 0, zeros.length, fstatSync(fd).size)
+        } catch {
+          // The disk is full, or the file may not grow.
+        }
+      }),
+    )
     return bytes
   }
 }

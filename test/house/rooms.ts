@@ -27,6 +27,7 @@ const leaves = [
   'closing-stack.ts',
   'edit-distance.ts',
   'file-failure.ts',
+  'process-end.ts',
   'lazy-schema.ts',
   'address-range.ts',
   'wasm.ts',

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kv } from '../../src/kv/kv.ts'
 import { openLmdb } from '../../src/kv/lmdb.ts'
 import { limits } from '../../src/limits.ts'
+import { endProcess } from '../../src/process-end.ts'
 import { bytes, increment, put } from './text-entries.ts'
 
 export type Request =
@@ -13,6 +14,8 @@ export type Request =
   /** Commits new keys, each told as `acknowledged`, until the process is killed or the engine fails. */
   | { do: 'commit on'; writers: number }
   | { do: 'commit large values'; times: number }
+  /** Ends with this code by `process.exit`, while the engine waits for the main thread in the middle of a transaction; `safely`: by `endProcess`. */
+  | { do: 'exit within a commit'; code: number; safely: boolean }
 
 export type Report =
   | { said: 'ready' | 'done' }
@@ -42,6 +45,16 @@ async function reportRejections(calls: Promise<unknown>[]): Promise<void> {
   }
 }
 
+async function exitWithinCommit(kv: Kv, code: number, safely: boolean): Promise<void> {
+  void kv.commit({ puts: [put('last')] })
+  // By then, the engine has been asked. The main thread is busy until the engine has surely begun the transaction.
+  await nextTurn()
+  await nextTurn()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+  if (safely) endProcess(code)
+  else process.exit(code)
+}
+
 async function answer(kv: Kv, request: Request): Promise<void> {
   if (request.do === 'commit') {
     await kv.commit({ puts: [put(request.key, request.value)] })
@@ -60,6 +73,7 @@ async function answer(kv: Kv, request: Request): Promise<void> {
       Array.from({ length: request.times }, (_, i) => kv.commit({ puts: [{ key: bytes(`large/${i}`), value }] })),
     )
   }
+  if (request.do === 'exit within a commit') return exitWithinCommit(kv, request.code, request.safely)
   report({ said: 'done' })
 }
 

@@ -162,6 +162,16 @@ describe('processes that share an environment', () => {
     }
   })
 
+  it.each([
+    ['is killed, where it would hang', false, [null, 'SIGKILL']],
+    ['ends after it with its code, where that can be', true, [3, null]],
+  ] as const)('one that ends in the middle of a commit %s, and others go on', async (_, safely, ended) => {
+    const child = await startChild()
+    child.tell({ do: 'exit within a commit', code: 3, safely })
+    expect(await child.ended).toEqual(ended)
+    expect(await kv.commit({ puts: [put('after')] })).toBe(true)
+  })
+
   it('stop at the first commit that cannot be written, and lose nothing acknowledged', async () => {
     // The file may not grow beyond some hundred KiB: writes fail, or are cut short, as on a full or broken disk.
     const child = await startChild('ulimit -f 1000')
@@ -213,7 +223,8 @@ function twinOf(key: string): string {
 class Child {
   readonly reports: Report[] = []
   readonly #process: ChildProcess
-  readonly #exit: Promise<void>
+  /** With code and signal. */
+  readonly ended: Promise<[number | null, NodeJS.Signals | null]>
   #onReport = (): void => {}
   #failure: Error | undefined
 
@@ -230,11 +241,11 @@ class Child {
       this.reports.push(report)
       this.#onReport()
     })
-    this.#exit = new Promise((resolve) => {
+    this.ended = new Promise((resolve) => {
       this.#process.on('exit', (code, signal) => {
         this.#failure = new Error(`the child ended with ${code ?? signal}: ${noise}`)
         this.#onReport()
-        resolve()
+        resolve([code, signal])
       })
     })
   }
@@ -265,7 +276,7 @@ class Child {
 
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL')
-    await this.#exit
+    await this.ended
   }
 }
 

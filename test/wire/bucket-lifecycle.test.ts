@@ -59,6 +59,10 @@ const fullOfSdk = [
   },
 ]
 
+const minimum = 'transition-default-minimum-object-size'
+const usualMinimum = { [minimum]: 'all_storage_classes_128K' }
+const otherMinimum = { [minimum]: 'varies_by_storage_class' }
+
 const given =
   (...rules: string[]) =>
   async (wire: Wire): Promise<void> => {
@@ -190,6 +194,20 @@ wireTests('PutBucketLifecycleConfiguration', [
     afterwards: idsAre('small'),
   },
   {
+    it: 'takes what is said of transitions, of which there are none',
+    status: 200,
+    ask: { ...putLifecycle(small), vendor: otherMinimum },
+    proves: [`vendor:${minimum}`],
+    vendor: otherMinimum,
+  },
+  {
+    it: 'refuses another word about transitions',
+    ...refusal('InvalidArgument'),
+    given: given(small),
+    ask: { ...putLifecycle(...full), vendor: { [minimum]: 'none' } },
+    afterwards: idsAre('small'),
+  },
+  {
     it: 'names a rule that has no ID',
     status: 200,
     ask: putLifecycle(`${everything}<Expiration><Days>1</Days></Expiration>`),
@@ -237,7 +255,7 @@ wireTests('GetBucketLifecycleConfiguration', [
     status: 200,
     given: given(...full),
     ask: get,
-    vendor: {},
+    vendor: usualMinimum,
     xml: {
       LifecycleConfiguration: {
         Rule: [
@@ -279,8 +297,18 @@ wireTests('GetBucketLifecycleConfiguration', [
     },
   },
   {
+    it: 'says what was said of transitions',
+    status: 200,
+    given: async (wire) => {
+      await wire.must({ ...putLifecycle(small), vendor: otherMinimum })
+    },
+    ask: get,
+    vendor: otherMinimum,
+  },
+  {
     it: 'shows them to the SDK',
     status: 200,
+    vendor: usualMinimum,
     given: given(...full.slice(0, 2)),
     ask: get,
     sdk: sdk(GetBucketLifecycleConfigurationCommand, { Bucket }, { Rules: fullOfSdk }),
@@ -288,6 +316,7 @@ wireTests('GetBucketLifecycleConfiguration', [
   {
     it: 'shows an empty filter',
     status: 200,
+    vendor: usualMinimum,
     given: given(small),
     ask: get,
     xml: {

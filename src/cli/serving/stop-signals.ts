@@ -1,4 +1,5 @@
 /** SIGTERM and SIGINT: the first one asks the process to stop, the second ends it at once. */
+import { endProcess } from '../../process-end.ts'
 import { flushLog } from '../log.ts'
 
 export interface StopSignals {
@@ -10,7 +11,7 @@ export function watchStopSignals(): StopSignals {
   const requested = new Promise<NodeJS.Signals>((resolve) => {
     let seen = false
     const onSignal = (signal: NodeJS.Signals): void => {
-      if (seen) void flushLog().then(() => process.exit(1))
+      if (seen) void flushLog().then(() => endProcess(1))
       seen = true
       resolve(signal)
     }

@@ -18,6 +18,7 @@ import { openS3Port } from '../../opening/endpoint.ts'
 import { patientStart } from '../../opening/metadata/patient-start.ts'
 import { openData } from '../../opening/open.ts'
 import { openTraces } from '../../opening/open-telemetry.ts'
+import { endProcess } from '../../process-end.ts'
 import { messageOf } from '../failure-message.ts'
 import { exitOnFatal, flushLog, openLog, reopenLog } from '../log.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
@@ -91,7 +92,7 @@ async function obey(message: unknown, handle: unknown): Promise<void> {
       if (handle instanceof Socket) (await serving)?.accept(handle)
     }
   } catch (error) {
-    tell({ kind: 'failed', message: messageOf(error) }, () => process.exit(1))
+    tell({ kind: 'failed', message: messageOf(error) }, () => endProcess(1))
   }
 }
 

@@ -1,5 +1,6 @@
 /** PutBucketLifecycleConfiguration, GetBucketLifecycleConfiguration, DeleteBucketLifecycle. */
 import { type Clock, randomId } from '../../clock.ts'
+import { outVendor, vendor } from '../../contract/fields.ts'
 import { checksumsIn, ownership, requiredDocument } from '../../contract/groups.ts'
 import {
   boolean,
@@ -13,6 +14,7 @@ import {
   struct,
   timestamp,
 } from '../../contract/shapes.ts'
+import { oneOf as oneOfTexts } from '../../contract/values.ts'
 import { S3Error } from '../../errors.ts'
 import { changeBucket, findBucket } from '../../objects/buckets.ts'
 import type { LifecycleExpiration, LifecycleFilter, LifecycleRule } from '../../records/lifecycle.ts'
@@ -47,6 +49,11 @@ const ruleShape = struct({
   Transition: refusedElement,
   NoncurrentVersionTransition: refusedElement,
 })
+/** From which size on S3 moves objects to other storage classes. Nothing moves here, but clients compare what they get with what they said. */
+const transitionMinimumName = 'transition-default-minimum-object-size'
+const usualTransitionMinimum = 'all_storage_classes_128K'
+const transitionMinimums = [usualTransitionMinimum, 'varies_by_storage_class'] as const
+
 const root = 'LifecycleConfiguration'
 const shape = struct({ Rule: list(ruleShape) })
 
@@ -57,9 +64,13 @@ export const putBucketLifecycleOperation = defineOperation({
   query: ['lifecycle'],
   permission: 's3:PutLifecycleConfiguration',
   summary: 'Sets which objects, versions and uploads of the bucket expire, and when.',
-  input: { ...checksumsIn, ...ownership },
+  input: {
+    transitionMinimum: vendor(transitionMinimumName, oneOfTexts(...transitionMinimums)),
+    ...checksumsIn,
+    ...ownership,
+  },
   inputBody: requiredDocument(root, shape, true),
-  output: {},
+  output: { transitionMinimum: outVendor(transitionMinimumName) },
   errors: [
     'NoSuchBucket',
     'MalformedXML',
@@ -71,12 +82,12 @@ export const putBucketLifecycleOperation = defineOperation({
     'InvalidDigest',
   ],
 
-  async handle({ backend, scope }, { body }) {
+  async handle({ backend, scope }, { transitionMinimum, body }) {
     await changeBucket(backend, scope, (bucket) => {
       const rules = body.Rule.map((element) => toRule(element, backend.clock))
-      return { ...bucket, lifecycle: checkLifecycle(rules) }
+      return { ...bucket, lifecycle: checkLifecycle(rules), transitionMinimum }
     })
-    return {}
+    return { transitionMinimum }
   },
 })
 
@@ -88,14 +99,14 @@ export const getBucketLifecycleOperation = defineOperation({
   permission: 's3:GetLifecycleConfiguration',
   summary: "Answers a bucket's lifecycle rules, as they were set.",
   input: ownership,
-  output: {},
+  output: { transitionMinimum: outVendor(transitionMinimumName) },
   outputBody: { kind: 'xml', root, shape },
   errors: ['NoSuchBucket', 'NoSuchLifecycleConfiguration'],
 
   async handle({ backend, scope, bucket: name }) {
-    const { lifecycle } = await findBucket(backend, scope)
+    const { lifecycle, transitionMinimum = usualTransitionMinimum } = await findBucket(backend, scope)
     if (lifecycle === undefined) throw new S3Error('NoSuchLifecycleConfiguration', { details: { BucketName: name } })
-    return { body: { Rule: lifecycle.map(fromRule) } }
+    return { transitionMinimum, body: { Rule: lifecycle.map(fromRule) } }
   },
 })
 
@@ -112,7 +123,7 @@ export const deleteBucketLifecycleOperation = defineOperation({
   errors: ['NoSuchBucket'],
 
   async handle({ backend, scope }) {
-    await changeBucket(backend, scope, (bucket) => ({ ...bucket, lifecycle: undefined }))
+    await changeBucket(backend, scope, (bucket) => ({ ...bucket, lifecycle: undefined, transitionMinimum: undefined }))
     return {}
   },
 })

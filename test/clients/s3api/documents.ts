@@ -213,7 +213,12 @@ const lifecycle: readonly Call[] = [
     about: 'sets rules',
     words: [...bucket, '--lifecycle-configuration', lifecycleRules],
   },
-  { operation: 'GetBucketLifecycleConfiguration', about: 'shows them', words: bucket, prints: lifecycleRules },
+  {
+    operation: 'GetBucketLifecycleConfiguration',
+    about: 'shows them',
+    words: bucket,
+    prints: { TransitionDefaultMinimumObjectSize: 'all_storage_classes_128K', ...lifecycleRules },
+  },
   {
     operation: 'PutBucketLifecycleConfiguration',
     about: 'refuses days that are none',

@@ -153,8 +153,8 @@ export const metadataMutations: readonly Mutation[] = [
   {
     name: 'zeros are written while another process may commit there',
     file: 'kv/lmdb-room.ts',
-    find: 'await this.#options.db.transaction(() => {',
-    replace: 'await Promise.resolve().then(() => {',
+    find: 'this.#options.db.transaction(() => {',
+    replace: 'Promise.resolve().then(() => {',
     suite: 'kv/lmdb-room.test.ts',
     only: 'only while none of them writes',
   },
