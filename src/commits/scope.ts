@@ -14,6 +14,9 @@ export interface BucketScope {
   admit(bucket: BucketRecord, existing?: ReadExisting): void
 }
 
+/** A bucket as the server itself uses it: a job or an operator acts, and no request that could lack a permission. */
+export const unaskedScope = (name: string): BucketScope => ({ name, admit: () => {} })
+
 /** Decodes the object only when a decision needs it. Returns `undefined` when there is none. */
 export type ReadExisting = () => ObjectAttributes | undefined
 

@@ -3,7 +3,7 @@
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { commitDecision, garbagePut } from '../commits/commit.ts'
-import { admitted, type BucketScope } from '../commits/scope.ts'
+import { admitted, type BucketScope, unaskedScope } from '../commits/scope.ts'
 import { requireWholeMetadata } from '../commits/whole-metadata.ts'
 import { S3Error } from '../errors.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
@@ -127,29 +127,27 @@ export async function changeBucket(
 
 /** From now on, new blobs go to `location`, and the bucket is `moving` until `endMove`. Resolves with the changed record. */
 export async function beginMove(backend: Backend, name: string, location: string): Promise<BucketRecord> {
-  await changeBucket(backend, ofOperator(name), (bucket) => {
+  await changeBucket(backend, unaskedScope(name), (bucket) => {
     const constraint = bucket.location === location ? bucket.locationConstraint : location
     return { ...bucket, location, locationConstraint: constraint, moving: true }
   })
-  return findBucket(backend, ofOperator(name))
+  return findBucket(backend, unaskedScope(name))
 }
 
 /** Ends the move that `beginMove` began, unless the bucket has been replaced or is being moved elsewhere. Throws NoSuchBucket. */
 export async function endMove(backend: Backend, { name, id, location }: BucketRecord): Promise<void> {
-  await changeBucket(backend, ofOperator(name), (bucket) =>
+  await changeBucket(backend, unaskedScope(name), (bucket) =>
     bucket.id === id && bucket.location === location ? { ...bucket, moving: undefined } : bucket,
   )
 }
 
 /** Records an operator's word that what guards the bucket is complete again. Resolves with the record as it was before. Throws NoSuchBucket. */
 export async function confirmGuards(backend: Pick<Backend, 'kv' | 'clock'>, name: string): Promise<BucketRecord> {
-  const before = await findBucket(backend, ofOperator(name))
+  const before = await findBucket(backend, unaskedScope(name))
   if (before.unconfirmed === true)
-    await changeBucket(backend, ofOperator(name), (bucket) => ({ ...bucket, unconfirmed: undefined }))
+    await changeBucket(backend, unaskedScope(name), (bucket) => ({ ...bucket, unconfirmed: undefined }))
   return before
 }
-
-const ofOperator = (name: string): BucketScope => ({ name, admit: () => {} })
 
 /**
  * Removes a bucket that holds no object, no version and no delete marker; the commit itself checks that. Open uploads end with the bucket: to complete one

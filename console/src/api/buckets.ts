@@ -43,9 +43,9 @@ export async function bucketVersioning(bucket: string): Promise<Versioning> {
 }
 
 export const putVersioning = (bucket: string, status: 'Enabled' | 'Suspended'): Promise<void> =>
-  put(bucket, 'versioning', 'VersioningConfiguration', { Status: status })
+  putConfiguration(bucket, 'versioning', 'VersioningConfiguration', { Status: status })
 
-async function put(bucket: string, part: string, root: string, content: XmlContent): Promise<void> {
+export async function putConfiguration(bucket: string, part: string, root: string, content: XmlContent): Promise<void> {
   await askS3({ method: 'PUT', bucket, query: { [part]: '' }, body: document(root, content) })
 }
 
@@ -71,7 +71,7 @@ export async function bucketLock(bucket: string): Promise<{ default: DefaultLock
 }
 
 export const putBucketLock = (bucket: string, lock: DefaultLock | undefined): Promise<void> =>
-  put(bucket, 'object-lock', 'ObjectLockConfiguration', {
+  putConfiguration(bucket, 'object-lock', 'ObjectLockConfiguration', {
     ObjectLockEnabled: 'Enabled',
     Rule: lock && { DefaultRetention: { Mode: lock.mode, [lock.unit]: lock.count } },
   })
@@ -90,7 +90,7 @@ export async function bucketEncryption(
 }
 
 export const putBucketEncryption = (bucket: string, algorithm: string, keyId: string | undefined): Promise<void> =>
-  put(bucket, 'encryption', 'ServerSideEncryptionConfiguration', {
+  putConfiguration(bucket, 'encryption', 'ServerSideEncryptionConfiguration', {
     Rule: { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: algorithm, KMSMasterKeyID: keyId } },
   })
 
@@ -118,7 +118,7 @@ export async function bucketCors(bucket: string): Promise<CorsRule[]> {
 }
 
 export const putBucketCors = (bucket: string, rules: readonly CorsRule[]): Promise<void> =>
-  put(bucket, 'cors', 'CORSConfiguration', {
+  putConfiguration(bucket, 'cors', 'CORSConfiguration', {
     CORSRule: rules.map((rule) => ({
       AllowedOrigin: rule.origins,
       AllowedMethod: rule.methods,
@@ -140,7 +140,7 @@ export async function bucketWebsite(bucket: string): Promise<Website | undefined
 }
 
 export const putBucketWebsite = (bucket: string, { index, error }: Website): Promise<void> =>
-  put(bucket, 'website', 'WebsiteConfiguration', {
+  putConfiguration(bucket, 'website', 'WebsiteConfiguration', {
     IndexDocument: { Suffix: index },
     ErrorDocument: error === '' ? undefined : { Key: error },
   })
@@ -193,4 +193,4 @@ export async function bucketPublicAccessBlock(bucket: string): Promise<PublicAcc
 }
 
 export const putPublicAccessBlock = (bucket: string, block: PublicAccessBlock): Promise<void> =>
-  put(bucket, 'publicAccessBlock', 'PublicAccessBlockConfiguration', block)
+  putConfiguration(bucket, 'publicAccessBlock', 'PublicAccessBlockConfiguration', block)

@@ -1,7 +1,8 @@
 /** A bucket's lifecycle rules, as S3 keeps them. */
-import { askS3, askUnlessAbsent } from './s3-request.ts'
+import { putConfiguration } from './buckets.ts'
+import { askUnlessAbsent } from './s3-request.ts'
 import { childrenOf, textOf } from './xml.ts'
-import { document, type XmlContent } from './xml-text.ts'
+import type { XmlContent } from './xml-text.ts'
 
 /** Days as they were typed; empty: the rule says nothing about them. */
 export interface LifecycleRule {
@@ -24,10 +25,10 @@ export async function bucketLifecycle(bucket: string): Promise<LifecycleRule[]> 
   return (xml === undefined ? [] : childrenOf(xml, 'Rule')).map(readRule)
 }
 
-export async function putBucketLifecycle(bucket: string, rules: readonly LifecycleRule[]): Promise<void> {
-  const body = document('LifecycleConfiguration', { Rule: rules.map(({ more, ...rule }) => more ?? ruleOf(rule)) })
-  await askS3({ method: 'PUT', bucket, query: { lifecycle: '' }, body })
-}
+export const putBucketLifecycle = (bucket: string, rules: readonly LifecycleRule[]): Promise<void> =>
+  putConfiguration(bucket, 'lifecycle', 'LifecycleConfiguration', {
+    Rule: rules.map(({ more, ...rule }) => more ?? ruleOf(rule)),
+  })
 
 function readRule(element: Element): LifecycleRule {
   const text = (...path: string[]): string => textOf(element, ...path) ?? ''

@@ -4,6 +4,7 @@
  */
 import type { Backend } from '../../commits/backend.ts'
 import { lockNow } from '../../commits/lock-clock.ts'
+import { unaskedScope } from '../../commits/scope.ts'
 import { type ErrorCode, S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { listVersions } from '../../objects/list-versions.ts'
@@ -94,8 +95,6 @@ export class Lifecycle {
   }
 }
 
-const scopeOf = ({ name }: Pick<BucketRecord, 'name'>) => ({ name, admit: () => {} })
-
 async function* dueVersions(
   backend: Backend,
   { bucket, rules, nowMs }: Walk,
@@ -109,7 +108,7 @@ async function* dueVersions(
   }
   while (next !== undefined) {
     const query = { prefix, delimiter: '', max: limits.listKeysMax, ...next }
-    const { page } = await listVersions(backend, scopeOf(bucket), query)
+    const { page } = await listVersions(backend, unaskedScope(bucket.name), query)
     yield page.entries.flatMap((entry) => due.see(entry))
     next = page.next
   }
@@ -127,8 +126,8 @@ async function* dueUploads(
     uploadIdMarker: undefined,
   }
   while (next !== undefined) {
-    const query = { prefix, delimiter: '', max: limits.listKeysMax, ...next }
-    const { page } = await listUploads(backend, scopeOf(bucket), query)
+    const query = { prefix, delimiter: '', max: limits.listUploadsMax, ...next }
+    const { page } = await listUploads(backend, unaskedScope(bucket.name), query)
     yield page.entries.filter(({ upload }) => {
       const due = upload && uploadExpirationOf(rules, upload)
       return due !== undefined && due.dueMs <= nowMs
@@ -141,7 +140,7 @@ async function* dueUploads(
 /** Resolves with false when it has been completed or aborted meanwhile. */
 async function abortDue(backend: Backend, bucket: string, { key, uploadId }: ListedUpload): Promise<boolean> {
   try {
-    await abortUpload(backend, scopeOf({ name: bucket }), { key, uploadId })
+    await abortUpload(backend, unaskedScope(bucket), { key, uploadId })
     return true
   } catch (error) {
     if (isOneOf(error, 'NoSuchUpload', 'NoSuchBucket', 'OperationAborted')) return false

@@ -49,6 +49,7 @@ const ruleShape = struct({
   Transition: refusedElement,
   NoncurrentVersionTransition: refusedElement,
 })
+
 /** From which size on S3 moves objects to other storage classes. Nothing moves here, but clients compare what they get with what they said. */
 const transitionMinimumName = 'transition-default-minimum-object-size'
 const usualTransitionMinimum = 'all_storage_classes_128K'

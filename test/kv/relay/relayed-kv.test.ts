@@ -78,19 +78,8 @@ describe('two senders and an owner', () => {
     const onFatal = vi.fn()
     relayCommits(commits, ownersEnd)
     // All read through one engine here: a process opens a file of LMDB once.
-    return { kv: relayedKv({ ...reading(owner), close: async () => {} }, link, onFatal), link, ownersEnd, onFatal }
+    return { kv: relayedKv(owner, link, onFatal), link, ownersEnd, onFatal }
   }
-
-  const reading = (kv: Kv): Kv => ({
-    integrity: kv.integrity,
-    get: (keys) => kv.get(keys),
-    range: (query) => kv.range(query),
-    view: (keys, queries, read) => kv.view(keys, queries, read),
-    now: () => kv.now(),
-    snapshot: () => kv.snapshot(),
-    commit: () => Promise.reject(new Error('reads alone')),
-    close: () => kv.close(),
-  })
 
   const [one, two] = [() => at(0), () => at(1)]
   function at(index: number) {

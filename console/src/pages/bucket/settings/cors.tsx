@@ -1,19 +1,7 @@
 /** Which pages of other origins may use a bucket from a browser. */
-import { useSignal, useSignalEffect } from '@preact/signals'
-import { bucketCors, type CorsRule, putBucketCors, removeConfiguration } from '../../../api/buckets.ts'
-import { Button } from '../../../ui/button.tsx'
-import { TextField } from '../../../ui/fields.tsx'
-import { Setting, SettingForm } from './panel.tsx'
-
-export function Cors({ bucket }: { bucket: string }) {
-  return (
-    <Setting title="Other origins (CORS)" load={() => bucketCors(bucket)}>
-      {(rules, reload) => <Form key={JSON.stringify(rules)} bucket={bucket} rules={rules} reload={reload} />}
-    </Setting>
-  )
-}
-
-const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '')
+import { bucketCors, type CorsRule, putBucketCors } from '../../../api/buckets.ts'
+import { Setting } from './panel.tsx'
+import { RuleField, RulesForm } from './rules-form.tsx'
 
 const newRule: CorsRule = {
   origins: ['*'],
@@ -23,91 +11,49 @@ const newRule: CorsRule = {
   maxAgeSeconds: 3000,
 }
 
-function Form({ bucket, rules, reload }: { bucket: string; rules: readonly CorsRule[]; reload: () => Promise<void> }) {
-  const edited = useSignal<readonly CorsRule[]>(rules)
-  const save = async () => {
-    if (edited.value.length === 0) await removeConfiguration(bucket, 'cors')
-    else await putBucketCors(bucket, edited.value)
-    await reload()
-  }
-  const change = (index: number, rule: CorsRule | undefined) => {
-    edited.value = edited.value.flatMap((each, i) => (i === index ? (rule ?? []) : each))
-  }
+export function Cors({ bucket }: { bucket: string }) {
   return (
-    <SettingForm onSubmit={save}>
-      {edited.value.length === 0 && <p>No rules. Browsers let no page of another origin use this bucket.</p>}
-      {edited.value.map((rule, i) => (
-        <Rule
-          key={`${i}-${edited.value.length}`}
-          number={i + 1}
-          rule={rule}
-          onChange={(changed) => change(i, changed)}
-        />
-      ))}
-      <p>
-        <Button
-          icon="plus"
-          onClick={() => {
-            edited.value = [...edited.value, newRule]
-          }}
+    <Setting title="Other origins (CORS)" load={() => bucketCors(bucket)}>
+      {(rules, reload) => (
+        <RulesForm
+          key={JSON.stringify(rules)}
+          {...{ bucket, rules, newRule, reload }}
+          part="cors"
+          put={putBucketCors}
+          says={(count) => count === 0 && <p>No rules. Browsers let no page of another origin use this bucket.</p>}
         >
-          Add a rule
-        </Button>
-      </p>
-    </SettingForm>
+          {(rule, change) => <Rule rule={rule} onChange={change} />}
+        </RulesForm>
+      )}
+    </Setting>
   )
 }
 
-function Rule({
-  number,
-  rule,
-  onChange,
-}: {
-  number: number
-  rule: CorsRule
-  onChange: (rule: CorsRule | undefined) => void
-}) {
-  const fields = [
-    ['origins', 'Origins'],
-    ['methods', 'Methods'],
-    ['headers', 'Headers of requests'],
-    ['exposed', 'Headers of answers'],
-  ] as const
+const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '')
+
+const fields = [
+  ['origins', 'Origins'],
+  ['methods', 'Methods'],
+  ['headers', 'Headers of requests'],
+  ['exposed', 'Headers of answers'],
+] as const
+
+function Rule({ rule, onChange }: { rule: CorsRule; onChange: (rule: CorsRule) => void }) {
   return (
-    <fieldset>
-      <legend>Rule {number}</legend>
+    <>
       {fields.map(([field, title]) => (
-        <Words
+        <RuleField
           key={field}
           label={title}
-          words={rule[field]}
+          text={rule[field].join(' ')}
           onChange={(text) => onChange({ ...rule, [field]: words(text) })}
         />
       ))}
-      <Words
+      <RuleField
         label="Seconds for which browsers remember the answer"
-        words={rule.maxAgeSeconds === undefined ? [] : [String(rule.maxAgeSeconds)]}
+        text={rule.maxAgeSeconds === undefined ? '' : String(rule.maxAgeSeconds)}
         onChange={(text) => onChange({ ...rule, maxAgeSeconds: text.trim() === '' ? undefined : Number(text) })}
       />
-      <Button icon="trash" kind="danger" onClick={() => onChange(undefined)}>
-        Remove rule {number}
-      </Button>
-    </fieldset>
+    </>
   )
-}
-
-function Words({
-  label,
-  words: given,
-  onChange,
-}: {
-  label: string
-  words: readonly string[]
-  onChange: (text: string) => void
-}) {
-  const text = useSignal(given.join(' '))
-  useSignalEffect(() => {
-    if (text.value !== given.join(' ')) onChange(text.value)
-  })
-  return <TextField label={label} value={text} />
 }
