@@ -243,6 +243,32 @@ describe('workers', () => {
     expect((await running.ended).code).toBe(0)
   })
 
+  test.each([
+    ['2', 'commit themselves', 'answered'],
+    ['3', 'have their primary commit, and read themselves', 'pending'],
+  ] as const)('%s of them %s', async (workers, _, expected) => {
+    const running = await serve(local('--workers', workers))
+    // The primary hands each connection over before it is stopped.
+    const [writer, reader] = await Promise.all(
+      ['bucket', 'other'].map(async (Bucket) => {
+        const client = clientOf(running.ready.endpoint)
+        await client.send(new CreateBucketCommand({ Bucket }))
+        return client
+      }),
+    )
+    running.child.kill('SIGSTOP')
+    let state = 'pending'
+    const put = writer?.send(new PutObjectCommand({ Bucket: 'bucket', Key: 'key', Body: 'body' })).then(() => {
+      state = 'answered'
+    })
+    if (expected === 'answered') await put
+    // Many times what a PUT takes.
+    else for (let i = 0; i < 50; i++) await reader?.send(new ListBucketsCommand({}))
+    expect(state).toBe(expected)
+    running.child.kill('SIGCONT')
+    await put
+  })
+
   test.each(['2', '3'])('end with their primary, workers: %s', async (workers) => {
     const running = await serve(local('--workers', workers, '--log-level', 'info'))
     running.child.kill('SIGKILL')
