@@ -45,6 +45,8 @@ export const adminLimits = {
   auditRetryMsMax: 60_000,
   /** This many accounts have metrics of their own. The others are counted together. */
   accountsMeasuredMax: 100,
+  /** As many webhooks have a metric of their events. */
+  webhooksMeasuredMax: 1000,
   /** How long a scrape waits for a store, and how long it may answer with what it has measured before. */
   storeMeasureMs: 2_000,
   stateMeasuredMs: 10_000,

@@ -58,6 +58,9 @@ export function timeOrderedId(clock: Clock): string {
   return clock.now().toString(16).padStart(timeDigits, '0') + clock.random(10).toString('hex')
 }
 
+/** No id that `timeOrderedId` makes at that time or later sorts before it. */
+export const firstIdSince = (timeMs: number): string => Math.max(0, timeMs).toString(16).padStart(timeDigits, '0')
+
 /** Milliseconds since the epoch at which `timeOrderedId` made `id`. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, timeDigits), 16)

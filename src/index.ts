@@ -9,6 +9,7 @@ import { initialSettings } from './config/configuration.ts'
 import { ConfigurationError } from './config/configuration-error.ts'
 import { addressRanges, endpointUrls } from './config/kinds.ts'
 import { parseOidcProviders } from './config/oidc.ts'
+import { parseWebhooks } from './config/webhooks.ts'
 import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { S3Error } from './errors.ts'
 import { checkKeyPair } from './http/connections/key-pair.ts'
@@ -33,6 +34,7 @@ import { type PortLog, silentLog } from './opening/port-log.ts'
 import { checkStartOptions } from './opening/start-options.ts'
 import { operations } from './operations/table.ts'
 import type { OidcProvider } from './sts/oidc/provider-settings.ts'
+import type { JsonReceiver } from './webhook.ts'
 
 export type {
   AccessKey,
@@ -94,6 +96,8 @@ export interface StartOptions {
   sigv2?: 'off' | 'presigned' | 'all'
   /** OpenID Connect issuers whose tokens AssumeRoleWithWebIdentity exchanges for temporary keys. Default: none. */
   oidc?: readonly OidcIssuer[]
+  /** Receivers of events by name: `PutBucketNotificationConfiguration` names one as `arn:aws:sqs:::NAME`. Default: none. */
+  webhooks?: Readonly<Record<string, WebhookOptions>>
   /** Default: no log. */
   log?: Logger
   /** Called when the server can't go on, for instance after a failed fsync. It stops answering; `close` it and start another. */
@@ -126,9 +130,13 @@ const optionNames: Record<keyof StartOptions, true> = {
   defaultChecksum: true,
   sigv2: true,
   oidc: true,
+  webhooks: true,
   log: true,
   onFatal: true,
 }
+
+/** The settings of `[webhooks.NAME]` in the configuration file. */
+export type WebhookOptions = JsonReceiver
 
 /** The settings of `[access.oidc]` in the configuration file. */
 export type OidcIssuer = Pick<OidcProvider, 'issuer' | 'clientId'> & Partial<OidcProvider>
@@ -173,13 +181,12 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       options.onFatal?.(error)
     }
     const log = options.log ?? silentLog()
-    const settings = initialSettings(process.cwd())
+    const settings = settingsOf(options)
     const data = await openLibraryData(options, settings, { log, onFatal }, opened)
     const { backend, credentialsFile, shared, metadataAnswers } = data
     const credentials = await credentialsOf(options, credentialsFile)
     const database = options.metadata?.url
     await patientStart(database, () => makeBuckets(backend, options.buckets ?? []))
-    const region = options.region ?? settings.region
     const accounts = withRootKey(parseAccounts(options.accounts), credentials)
     const identities = await openMetIdentities(data, { accounts, database, log }, opened)
     const endpoint = await openEndpoint({
@@ -188,16 +195,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       credentials: identities.credentials,
       accountBlocks: openAccountBlocks(identities, { blockPublic: options.blockPublic ?? settings.blockPublic }),
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
-      domains: options.domains ?? [],
-      region,
-      corsAllowOrigin: options.corsAllowOrigin ?? settings.corsAllowOrigin,
-      trustedProxies: addressRanges.parse(options.trustedProxies ?? [], ''),
-      publicEndpoints: endpointUrls.parse(options.publicEndpoints ?? [], ''),
-      websiteDomains: options.websiteDomains,
-      keyPair: options.tls,
-      allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
-      defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,
-      sigv2: options.sigv2 ?? settings.sigv2,
+      ...portSettings(options, settings),
       oidc,
       traces: await openTraces((message) => log.warn(message)),
       log,
@@ -208,10 +206,15 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     return {
       endpoint: endpoint.url,
       port: endpoint.port,
-      region,
+      region: settings.region,
       credentials,
       identities: identities.verbs,
-      clientConfig: () => ({ endpoint: endpoint.url, region, credentials: { ...credentials }, forcePathStyle: true }),
+      clientConfig: () => ({
+        endpoint: endpoint.url,
+        region: settings.region,
+        credentials: { ...credentials },
+        forcePathStyle: true,
+      }),
       reset: async () => {
         if (shared !== undefined) throw new ConfigurationError('reset would empty what other servers use too')
         await emptyStore(backend)
@@ -221,6 +224,27 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       [Symbol.asyncDispose]: opened.close,
     }
   })
+}
+
+function settingsOf(options: StartOptions) {
+  const initial = initialSettings(process.cwd())
+  return { ...initial, region: options.region ?? initial.region, webhooks: parseWebhooks(options.webhooks) }
+}
+
+function portSettings(options: StartOptions, settings: ReturnType<typeof settingsOf>) {
+  return {
+    domains: options.domains ?? [],
+    region: settings.region,
+    webhooks: settings.webhooks,
+    corsAllowOrigin: options.corsAllowOrigin ?? settings.corsAllowOrigin,
+    trustedProxies: addressRanges.parse(options.trustedProxies ?? [], ''),
+    publicEndpoints: endpointUrls.parse(options.publicEndpoints ?? [], ''),
+    websiteDomains: options.websiteDomains,
+    keyPair: options.tls,
+    allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
+    defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,
+    sigv2: options.sigv2 ?? settings.sigv2,
+  }
 }
 
 /** `database`: as `url` of `patientStart`. */

@@ -31,6 +31,23 @@ export const limits = {
   objectBytesMax: 50 * 1024 * GiB,
   partNumberMax: 10_000,
 
+  // Notifications.
+  notificationRulesMax: 100,
+  notificationIdCharsMax: 255,
+  /** How often queues of events are looked at, how many of their events are read and posted at once, and how long a webhook may take to answer. */
+  eventLookMs: 250,
+  eventsReadAtOnce: 200,
+  eventsSentAtOnce: 16,
+  eventAnswerMs: 10_000,
+  /** The pause before a webhook that is away is tried again. */
+  eventRetryMsMin: 1_000,
+  eventRetryMsMax: 60_000,
+  /** How often a webhook may refuse one event before it is given up. */
+  eventRefusalsMax: 5,
+  /** How long events wait for a webhook that is away. */
+  eventKeptMs: 3 * 24 * 60 * 60 * 1000,
+  strayEventsLookMs: 60 * 60 * 1000,
+
   // Object Lock.
   retentionDaysMax: 36_500,
   retentionYearsMax: 100,

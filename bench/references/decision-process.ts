@@ -77,6 +77,7 @@ const request = {
   principal: verify(signedGet(), credentials, Date.now()).principal,
   conditionValue: (key: string): string | undefined => values[key]?.replace(/^::ffff:(?=\d+\.)/i, ''),
   expectedBucketOwner: undefined,
+  requestId: '1',
 }
 const resource = { bucket: bucket.name, key: 'object-0001234' }
 const permissions = ['s3:GetObject']

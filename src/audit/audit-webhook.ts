@@ -1,19 +1,17 @@
 /** The audit log as posts to a URL, in order, from a bounded queue. It is a copy for other systems: the file is the durable log. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../limits.ts'
+import { isTaken, type JsonReceiver, postJson } from '../webhook.ts'
 import type { AuditTarget } from './audit-log.ts'
 
-export interface AuditWebhookOptions {
-  url: string
-  /** Sent as a bearer token. */
-  token: string | undefined
+export interface AuditWebhookOptions extends JsonReceiver {
   /** How many entries may wait. */
   queueMax?: number
   warn(message: string): void
 }
 
 /** Never holds up a change. While the receiver is away, entries wait. When the queue is full, the newest are dropped with a warning. */
-export function auditWebhook({ url, token, queueMax = limits.auditQueueMax, warn }: AuditWebhookOptions): AuditTarget {
+export function auditWebhook({ queueMax = limits.auditQueueMax, warn, ...receiver }: AuditWebhookOptions): AuditTarget {
   const waiting: string[] = []
   const closing = new AbortController()
   let dropped = 0
@@ -22,7 +20,7 @@ export function auditWebhook({ url, token, queueMax = limits.auditQueueMax, warn
   const sendAll = async (): Promise<void> => {
     let pauseMs: number = limits.auditRetryMsMin
     for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
-      if (await post(url, token, line)) {
+      if (isTaken(await postJson(receiver, line, AbortSignal.timeout(limits.auditAnswerMs)))) {
         waiting.shift()
         pauseMs = limits.auditRetryMsMin
         continue
@@ -49,25 +47,5 @@ export function auditWebhook({ url, token, queueMax = limits.auditQueueMax, warn
       closing.abort()
       await Promise.race([sending, delay(limits.auditAnswerMs, undefined, { ref: false })])
     },
-  }
-}
-
-async function post(url: string, token: string | undefined, line: string): Promise<boolean> {
-  try {
-    const answer = await fetch(url, {
-      method: 'POST',
-      body: line,
-      headers: {
-        'content-type': 'application/json',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      },
-      // Follows no redirect: entries go only where the operator wants them.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(limits.auditAnswerMs),
-    })
-    await answer.body?.cancel()
-    return answer.ok
-  } catch {
-    return false
   }
 }

@@ -39,4 +39,6 @@ export interface Backend {
   threads: Threads
   /** Computed for data that arrives without a checksum. It must be a CRC, because the checksums of parts are joined. Absent: none. */
   defaultChecksum?: CrcAlgorithm
+  /** Names of the webhooks that buckets can tell of events. Absent: none. */
+  webhooks?: ReadonlySet<string>
 }

@@ -9,6 +9,7 @@ import { checkRemovable, type LockClaim } from '../rules/retention.ts'
 import type { KeyVersions, VersionChange } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
 import { garbagePut } from './commit.ts'
+import { eventPuts, type VersionEvent } from './event-queue.ts'
 import type { KeyHistory, PlacedVersion } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
 import { movePutsOfVersion } from './move-queue.ts'
@@ -42,13 +43,14 @@ export interface HistoryCommit {
 
 /**
  * The commit of a change. Every removal of a version goes through here, so this is the only place that checks locks: throws AccessDenied when a removed version
- * is protected. The data of removed versions becomes garbage in the same commit.
+ * is protected. The data of removed versions becomes garbage in the same commit, and the bucket's notifications tell `event`.
  */
 export function historyCommit(
   backend: Backend,
   history: KeyHistory,
   change: VersionChange,
   claim: LockClaim,
+  event: VersionEvent,
 ): HistoryCommit {
   const { key, currentKey, bucket, versions } = history
   const { name } = bucket.record
@@ -78,6 +80,7 @@ export function historyCommit(
   const covered = coveredMarker(history, change)
   if (covered !== undefined) puts.push({ key: covered.key, value: versionCodec.encode(covered.key, covered.record) })
   movePointer(history, change, puts, deletes)
+  puts.push(...eventPuts(backend, bucket, key, event))
   const changeChecks = [...historyChecks(history, change), ...wrapping.checks]
   return { checks: changeChecks.length === 0 ? history.checks : [...history.checks, ...changeChecks], puts, deletes }
 }

@@ -2,6 +2,7 @@
 
 import type { DefaultRetention } from '../records/bucket-record.ts'
 import type { ObjectDescription } from '../records/descriptions.ts'
+import type { Creation } from '../records/notifications.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { DeleteMarker, Encryption, ObjectRecord } from '../records/records.ts'
 import { describedRandom, versionRandomBytes } from '../records/version-id.ts'
@@ -24,6 +25,8 @@ export interface NewRecord extends Omit<ObjectRecord, 'kind' | 'sequence' | 'ver
   versionRandom: Buffer
   /** The default retention that the blob's description states, valid while the bucket still has the same rule. Absent: none was needed. */
   stamped?: StampedRetention | undefined
+  /** As events tell it. */
+  madeBy: Creation
 }
 
 export interface StampedRetention {
@@ -109,7 +112,10 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
   }
   const change = placeVersion(history.versions, object)
   const claim = await lockClaim(backend, history.bucket, false, change.removed)
-  const { checks, puts, deletes } = historyCommit(backend, history, change, claim)
+  const { checks, puts, deletes } = historyCommit(backend, history, change, claim, {
+    name: `ObjectCreated:${record.madeBy}`,
+    version: object,
+  })
   const blob = ownBlob(object.data)
   if (blob?.missing !== undefined) {
     puts.push(repairPut(backend, { kind: 'version', bucket: history.bucket.record.name, key: history.key, sequence }))
@@ -146,5 +152,6 @@ export async function placeMarker(backend: Backend, history: KeyHistory, now?: (
   }
   const change = placeVersion(history.versions, marker)
   const claim = await lockClaim(backend, history.bucket, false, change.removed, now)
-  return { marker, commit: historyCommit(backend, history, change, claim) }
+  const event = { name: 'ObjectRemoved:DeleteMarkerCreated', version: marker } as const
+  return { marker, commit: historyCommit(backend, history, change, claim, event) }
 }

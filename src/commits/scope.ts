@@ -5,6 +5,7 @@ import { limits } from '../limits.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { bucketCodec } from '../records/bucket-record.ts'
 import { bucketKey } from '../records/keyspace.ts'
+import type { EventSender } from '../records/notifications.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { Backend } from './backend.ts'
 
@@ -12,6 +13,8 @@ export interface BucketScope {
   name: string
   /** Throws AccessDenied unless the request may do what it asks in this bucket. `existing`: the object that it concerns, if it was read with the bucket. */
   admit(bucket: BucketRecord, existing?: ReadExisting): void
+  /** Who asks, as events tell it. Absent: the server itself acts. */
+  readonly sender?: EventSender
 }
 
 /** A bucket as the server itself uses it: a job or an operator acts, and no request that could lack a permission. */
@@ -24,6 +27,8 @@ export type ReadExisting = () => ObjectAttributes | undefined
 export interface FoundBucket {
   record: BucketRecord
   version: Version
+  /** Set when the bucket tells somebody of its events: whose request this is. */
+  sender?: EventSender | undefined
 }
 
 /** The bucket that `entry` holds. Throws NoSuchBucket, or what `admit` throws. */
@@ -31,7 +36,7 @@ export function admitted(scope: BucketScope, entry: Entry | undefined, existing?
   if (entry === undefined) throw new S3Error('NoSuchBucket', { details: { BucketName: scope.name } })
   const record = decodedBucket(scope.name, entry)
   scope.admit(record, existing)
-  return { record, version: entry.version }
+  return { record, version: entry.version, sender: record.notifications && scope.sender }
 }
 
 /** Reads a bucket and runs a listing's queries in one round trip. Throws what `admitted` throws. */

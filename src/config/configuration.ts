@@ -1,6 +1,7 @@
 /** Resolves every option from flags, environment, TOML file and initial value, in this order. Starts nothing. */
 import type { Account } from '../auth/credentials.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
+import type { Webhook } from '../webhook.ts'
 import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { checkHostNames } from './host-names.ts'
@@ -10,6 +11,7 @@ import { type Placement, refuseStoresAround, requireLocation } from './locations
 import { metadataOf, type SharedMetadata } from './metadata-options.ts'
 import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
 import type { TomlFile } from './toml-file.ts'
+import { joinedWebhooks, minioWebhooks } from './webhooks.ts'
 
 export interface Configuration extends Settings {
   /** The file's accounts, and the root account when its key is known. Empty: a key must be made. */
@@ -22,6 +24,8 @@ export interface Configuration extends Settings {
   placement: Placement
   /** Issuers of web identities. */
   oidc: OidcProvider[]
+  /** Receivers of the events of buckets. */
+  webhooks: Webhook[]
 }
 
 export interface Sources {
@@ -53,6 +57,7 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
     keyRing: keyRingOf(sources.environment),
     placement,
     oidc: toml?.oidc ?? [],
+    webhooks: joinedWebhooks(toml?.webhooks ?? [], minioWebhooks(sources.environment)),
   }
 }
 

@@ -9,6 +9,7 @@ const ineffective = [
   /^MINIO_API_DISABLE_ODIRECT$/,
   /^MINIO_HEAL_(?:BITROTSCAN|BITROT_SCAN)$/,
   /^MINIO_KMS_/,
+  /^MINIO_NOTIFY_(?!WEBHOOK_)/,
   /^MINIO_ILM_/,
   /^MINIO_BATCH_/,
 ]

@@ -3,7 +3,7 @@ import { limits } from '../limits.ts'
 import { awsCredentialPair, credentialPairs, type Option, optionNames, options } from './options.ts'
 
 export function configurationPage(): string {
-  return `${[...optionTable, ...credentials, ...signals, ...accounts, ...issuers, ...storesAndLocations, ...storesElsewhere].join('\n')}\n`
+  return `${[...optionTable, ...credentials, ...signals, ...accounts, ...issuers, ...webhooks, ...storesAndLocations, ...storesElsewhere].join('\n')}\n`
 }
 
 const MiB = 1024 * 1024
@@ -95,6 +95,22 @@ const issuers: readonly string[] = [
   '```',
   '',
   'If an issuer has a certificate of your own authority, name its file in `NODE_EXTRA_CA_CERTS`.',
+  '',
+]
+
+const webhooks: readonly string[] = [
+  '## Webhooks',
+  '',
+  'Receivers of the [events of buckets](notifications.md), by name. They are read at the start.',
+  '',
+  '```toml',
+  '[webhooks.thumbnails]                    # 1 to 64 letters, digits, _ or -',
+  'url = "https://app.example.com/events"   # http or https, without credentials in it',
+  'token = "..."                            # initially none: 16 to 512 letters, digits and ._~+/=-, sent as a bearer token',
+  '```',
+  '',
+  "MinIO's variables name webhooks, too: `MINIO_NOTIFY_WEBHOOK_ENABLE_NAME=on`, `MINIO_NOTIFY_WEBHOOK_ENDPOINT_NAME` and `MINIO_NOTIFY_WEBHOOK_AUTH_TOKEN_NAME`. They override the file; the name",
+  'counts in lower case.',
   '',
 ]
 

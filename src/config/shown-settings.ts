@@ -13,7 +13,7 @@ export interface ShownSetting {
 
 /** Leaves out secrets. It shows only the options of the table and what is listed here, so a new secret stays hidden until somebody adds it. */
 export function shownSettings(configuration: Configuration): ShownSetting[] {
-  const { placement, oidc, accounts } = configuration
+  const { placement, oidc, webhooks, accounts } = configuration
   return [
     ...optionNames
       .filter((name) => name !== 'config')
@@ -32,6 +32,11 @@ export function shownSettings(configuration: Configuration): ShownSetting[] {
       name: `oidc.${name}`,
       value: issuer,
       summary: 'An issuer of web identities.',
+    })),
+    ...webhooks.map(({ name, url, token }) => ({
+      name: `webhooks.${name}`,
+      value: token === undefined ? { url } : { url, token: '(set)' },
+      summary: 'A receiver of events.',
     })),
     ...accounts.map(({ id, name, keys }) => ({
       name: `accounts.${id}`,

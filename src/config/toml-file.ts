@@ -5,12 +5,14 @@ import { parse, TomlError } from 'smol-toml'
 import type { Account } from '../auth/credentials.ts'
 import { failureText } from '../file-failure.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
+import type { Webhook } from '../webhook.ts'
 import { parseAccounts } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { type Placement, parsePlacement } from './locations.ts'
 import { parseOidcProviders } from './oidc.ts'
 import { type OptionName, optionNames, options } from './options.ts'
 import { didYouMean } from './suggestion.ts'
+import { parseWebhooks } from './webhooks.ts'
 
 export interface TomlFile {
   /** The directory to which paths in the file are relative. */
@@ -19,6 +21,7 @@ export interface TomlFile {
   accounts: Account[]
   placement: Pick<Placement, 'stores' | 'locations'>
   oidc: OidcProvider[]
+  webhooks: Webhook[]
 }
 
 type Table = Record<string, unknown>
@@ -30,7 +33,7 @@ for (const name of optionNames) {
 }
 const topLevelKeys = [...optionByPath.keys()]
   .map((path) => path.split('.')[0] ?? path)
-  .concat('access', 'accounts', 'stores', 'locations')
+  .concat('access', 'accounts', 'stores', 'locations', 'webhooks')
 
 export async function readTomlFile(file: string): Promise<TomlFile> {
   let text: string
@@ -45,7 +48,7 @@ export async function readTomlFile(file: string): Promise<TomlFile> {
 /** `file` names the source in messages. */
 function parseToml(text: string, file: string): TomlFile {
   const directory = dirname(file)
-  const { accounts, stores, locations, access, ...others } = parseTable(text, file)
+  const { accounts, stores, locations, webhooks, access, ...others } = parseTable(text, file)
   const { oidc, rest } = withoutIssuers(others, access)
   const texts: TomlFile['texts'] = new Map()
   try {
@@ -60,6 +63,7 @@ function parseToml(text: string, file: string): TomlFile {
       accounts: parseAccounts(accounts),
       placement: parsePlacement({ stores, locations }, directory),
       oidc: parseOidcProviders(oidc),
+      webhooks: parseWebhooks(webhooks),
     }
   } catch (error) {
     if (error instanceof ConfigurationError) throw new ConfigurationError(`${file}: ${error.message}`)

@@ -264,7 +264,8 @@ function fillStores(to: Filling, { stores, locations, usage }: ServerState): voi
   to.gauge('holdfast_object_bytes', 'Bytes of all versions, as last counted.', [[{}, usage?.bytes]])
 }
 
-function fillQueues(to: Filling, { repairs, garbage, orphans, queuedMoves, tasks, tasksDoneMs }: ServerState): void {
+function fillQueues(to: Filling, state: ServerState): void {
+  const { repairs, garbage, orphans, queuedMoves, events, tasks, tasksDoneMs } = state
   to.gauge('holdfast_repair_queue_blobs', 'Blobs that lack shards; lost: too few are left.', [
     [{ state: 'waiting' }, repairs.waiting],
     [{ state: 'lost' }, repairs.lost],
@@ -272,6 +273,11 @@ function fillQueues(to: Filling, { repairs, garbage, orphans, queuedMoves, tasks
   to.gauge('holdfast_garbage_entries', 'Unreferenced data that waits for its grace to end.', [[{}, garbage]])
   to.gauge('holdfast_orphans', 'Shards in quarantine.', [[{}, orphans]])
   to.gauge('holdfast_queued_moves', 'Blobs that may lie outside their location.', [[{}, queuedMoves]])
+  to.gauge(
+    'holdfast_oldest_event_age_seconds',
+    'How long the oldest event that waits for a webhook has waited.',
+    events.map(({ webhook, oldestMs }) => [{ webhook }, oldestMs / 1000]),
+  )
   to.gauge(
     'holdfast_tasks',
     'Tasks by kind and state.',

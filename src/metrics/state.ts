@@ -28,6 +28,12 @@ export interface MemberMeasure {
   count: number
 }
 
+export interface EventMeasure {
+  webhook: string
+  /** How long the oldest event for the webhook has waited. */
+  oldestMs: number
+}
+
 export interface ServerState {
   version: string
   startedMs: number
@@ -48,6 +54,8 @@ export interface ServerState {
   orphans: number
   /** Records of moves of single blobs. */
   queuedMoves: number
+  /** Only webhooks for which events wait. */
+  events: EventMeasure[]
   tasks: TaskMeasure[]
   /** When a task of each kind was last completed. */
   tasksDoneMs: { kind: string; ms: number }[]

@@ -6,6 +6,7 @@ import { commitDecision, garbagePut } from '../commits/commit.ts'
 import { admitted, type BucketScope, unaskedScope } from '../commits/scope.ts'
 import { requireWholeMetadata } from '../commits/whole-metadata.ts'
 import { S3Error } from '../errors.ts'
+import type { Put } from '../kv/kv.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { type BucketRecord, bucketCodec, type ObjectLock, unsetBucket } from '../records/bucket-record.ts'
 import {
@@ -110,18 +111,19 @@ export async function findBucket(backend: Pick<Backend, 'kv'>, scope: BucketScop
   return admitted(scope, entry).record
 }
 
-/** Replaces a bucket's record with what `change` returns for it. Throws NoSuchBucket, or what the scope throws. */
+/** Replaces a bucket's record with what `change` returns for it, and commits `puts` with it. Throws NoSuchBucket, or what the scope throws. */
 export async function changeBucket(
   backend: Pick<Backend, 'kv' | 'clock'>,
   scope: BucketScope,
   change: (bucket: BucketRecord) => BucketRecord,
+  puts: readonly Put[] = [],
 ): Promise<void> {
   const key = bucketKey(scope.name)
   await commitDecision(backend, async () => {
     const [entry] = await backend.kv.get([key])
     const { record, version } = admitted(scope, entry)
     const value = bucketCodec.encode(key, change(record))
-    return { result: undefined, commit: { checks: [{ key, version }], puts: [{ key, value }] } }
+    return { result: undefined, commit: { checks: [{ key, version }], puts: [{ key, value }, ...puts] } }
   })
 }
 

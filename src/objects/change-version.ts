@@ -3,12 +3,14 @@
 import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision } from '../commits/commit.ts'
 import { bindingOf, type EncryptionRequest, rewrappedFor } from '../commits/encryption.ts'
+import { eventPuts } from '../commits/event-queue.ts'
 import { lockClaim } from '../commits/history-commit.ts'
 import { checkLockRequest, requireObjectLock } from '../commits/lock-request.ts'
 import { NewestWrapping } from '../commits/newest-wrapping.ts'
 import type { BucketScope, FoundBucket } from '../commits/scope.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { bucketKey } from '../records/keyspace.ts'
+import type { EventName } from '../records/notifications.ts'
 import type { ObjectAttributes, Retention, Tag } from '../records/object-attributes.ts'
 import { objectCodec } from '../records/record-codecs.ts'
 import type { ObjectRecord } from '../records/records.ts'
@@ -29,8 +31,17 @@ export async function setTags(
   address: VersionAddress,
   tags: readonly Tag[],
 ): Promise<VersionInBucket> {
-  const grows = tags.length > 0
-  return changeVersion(backend, scope, address, async (record) => withAttributes(record, { tags }), grows)
+  const change = async (record: ObjectRecord) => withAttributes(record, { tags })
+  return changeVersion(backend, scope, address, change, { grows: tags.length > 0, event: 'ObjectTagging:Put' })
+}
+
+export async function removeTags(
+  backend: Backend,
+  scope: BucketScope,
+  address: VersionAddress,
+): Promise<VersionInBucket> {
+  const change = async (record: ObjectRecord) => withAttributes(record, { tags: [] })
+  return changeVersion(backend, scope, address, change, { event: 'ObjectTagging:Delete' })
 }
 
 /** Throws InvalidRequest when the bucket has no Object Lock. */
@@ -58,7 +69,7 @@ export async function setGrants(
 ): Promise<VersionInBucket> {
   const change = async (record: ObjectRecord, { record: bucket }: FoundBucket): Promise<ObjectRecord> =>
     withAttributes(record, { grants: grantsIn(bucket, record.attributes) })
-  return changeVersion(backend, scope, address, change, true)
+  return changeVersion(backend, scope, address, change, { grows: true, event: 'ObjectAcl:Put' })
 }
 
 /**
@@ -117,7 +128,7 @@ async function changeVersion(
   scope: BucketScope,
   { key, versionId }: VersionAddress,
   change: (record: ObjectRecord, bucket: FoundBucket) => Promise<ObjectRecord>,
-  grows = false,
+  { grows = false, event }: { grows?: boolean; event?: EventName } = {},
 ): Promise<VersionInBucket> {
   return commitKeyDecision(backend, scope.name, key, async () => {
     const { bucket, entry, record } = await findVersion(backend, scope, key, versionId)
@@ -132,7 +143,10 @@ async function changeVersion(
           { key: entry.key, version: entry.version },
           ...wrapping.checks,
         ],
-        puts: [{ key: entry.key, value: objectCodec.encode(entry.key, changed) }],
+        puts: [
+          { key: entry.key, value: objectCodec.encode(entry.key, changed) },
+          ...(event === undefined ? [] : eventPuts(backend, bucket, key, { name: event, version: changed })),
+        ],
       },
     }
   })

@@ -220,6 +220,7 @@ function assemble(
     data: { kind: 'parts', uploadId: completion.uploadId, runs: toRuns(parts) },
     // The key is bound to the upload's id, because the parts stay under it.
     encryptionAt: encryption && (() => encryption),
+    madeBy: 'CompleteMultipartUpload',
   }
 }
 

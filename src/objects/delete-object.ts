@@ -55,10 +55,12 @@ export async function decideDeletion(
 
 async function removeOnly(backend: Backend, history: KeyHistory): Promise<Decision<DeletionResult>> {
   const result = { versionId: undefined, deleteMarker: false }
-  if (history.versions.current === undefined) return { result, commit: {} }
+  const { current } = history.versions
+  if (current === undefined) return { result, commit: {} }
   const change = removeCurrent(history.versions)
   const claim = await lockClaim(backend, history.bucket, false, change.removed)
-  return { result, commit: historyCommit(backend, history, change, claim) }
+  const event = { name: 'ObjectRemoved:Delete', version: current } as const
+  return { result, commit: historyCommit(backend, history, change, claim, event) }
 }
 
 async function removeNamed(
@@ -80,6 +82,6 @@ async function removeNamed(
   const claim = await lockClaim(backend, history.bucket, bypassGovernance, change.removed, now)
   return {
     result: { versionId: shown, deleteMarker: named.kind === 'marker' },
-    commit: historyCommit(backend, history, change, claim),
+    commit: historyCommit(backend, history, change, claim, { name: 'ObjectRemoved:Delete', version: named }),
   }
 }

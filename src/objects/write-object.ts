@@ -23,6 +23,7 @@ import {
 import type { BucketScope } from '../commits/scope.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { BlobDescription, ObjectDescription } from '../records/descriptions.ts'
+import type { Creation } from '../records/notifications.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { checkWrite, type WriteConditions } from '../rules/preconditions.ts'
 import type { VersionInBucket } from '../rules/versions.ts'
@@ -38,6 +39,8 @@ export interface NewObject {
   conditions: WriteConditions
   /** Absent: the bucket's default. */
   encryption?: EncryptionRequest | undefined
+  /** Absent: PutObject. */
+  madeBy?: Creation | undefined
 }
 
 export type AccessAttributes = Pick<ObjectAttributes, 'owner' | 'grants'>
@@ -189,7 +192,7 @@ function describe(
 }
 
 function recordOf(
-  { attributes, data }: NewObject,
+  { attributes, data, madeBy = 'Put' }: NewObject,
   { random, stampedAt }: ExpectedVersion,
   encryptionAt: NewRecord['encryptionAt'],
   { etag, checksum, receivedMs }: Received,
@@ -204,6 +207,7 @@ function recordOf(
     encryptionAt,
     versionRandom: random,
     stamped: stampedAt(receivedMs),
+    madeBy,
   }
   return record
 }

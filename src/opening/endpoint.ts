@@ -16,6 +16,7 @@ import type { AccountBlocks } from '../operations/access/account-blocks.ts'
 import { operations } from '../operations/table.ts'
 import type { Traces } from '../spans.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
+import type { Webhook } from '../webhook.ts'
 import { ListenFailed, urlOf } from './listen-address.ts'
 import { logRequests, type PortLog } from './port-log.ts'
 import { openTemporaryKeys } from './temporary-keys.ts'
@@ -43,6 +44,8 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   sigv2: 'off' | 'presigned' | 'all'
   /** Issuers of web identities. Absent: none. */
   oidc?: readonly OidcProvider[]
+  /** What buckets can tell of events. Absent: none. */
+  webhooks?: readonly Webhook[]
   log: PortLog
   audit?: AuditLog | undefined
   /** `AdminSettings.slowRequestMs`. */
@@ -71,13 +74,13 @@ export interface Endpoint {
 export function openS3Port(options: S3PortOptions): HttpServer {
   const { credentials, domains, region, corsAllowOrigin, keyPair, traces } = options
   const backend = traces === undefined ? options.backend : tracedBackend(options.backend)
-  const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, oidc = [], log } = options
+  const { allowCustomerKeysOverHttp, sigv2, oidc = [], log } = options
   const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks, metadataAnswers = () => true } = options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const server = createHttpServer({
     operations,
-    backend: defaultChecksum === 'none' ? backend : { ...backend, defaultChecksum },
+    backend: withSettings(backend, options),
     credentials,
     sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: systemClock }),
     domains,
@@ -106,6 +109,18 @@ export function openS3Port(options: S3PortOptions): HttpServer {
     return server.close()
   }
   return { ...server, close }
+}
+
+function withSettings(
+  backend: Backend,
+  { defaultChecksum, webhooks = [] }: Pick<S3PortOptions, 'defaultChecksum' | 'webhooks'>,
+): Backend {
+  if (defaultChecksum === 'none' && webhooks.length === 0) return backend
+  return {
+    ...backend,
+    ...(defaultChecksum === 'none' ? {} : { defaultChecksum }),
+    webhooks: new Set(webhooks.map(({ name }) => name)),
+  }
 }
 
 function seenAndLogged(

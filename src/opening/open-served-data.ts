@@ -1,10 +1,12 @@
 /** Opens data for a server, with background jobs that run until it is closed. */
 import { opening } from '../closing-stack.ts'
+import { startEventDelivery } from '../jobs/events/event-delivery.ts'
 import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
 import { KvUnavailable } from '../kv/kv.ts'
 import type { Maintenance } from '../members/membership.ts'
 import type { IsGone } from '../stores/shard-store.ts'
+import type { Webhook } from '../webhook.ts'
 import { type Maintaining, maintainAlone, type OpenData, type OpenDataOptions, type OpenStore } from './open-backend.ts'
 import { openMemoryData } from './open-memory.ts'
 
@@ -13,6 +15,10 @@ export interface ServedSettings extends TaskSettings {
   reclaimGraceMs: number
   quarantineMs: number
   abandonedUploadMs: number
+  /** Said in events. */
+  region: string
+  /** Absent: none. */
+  webhooks?: readonly Webhook[]
 }
 
 export interface ServedLog {
@@ -63,7 +69,13 @@ function startJobsOf(
 ): Maintenance {
   // Shared metadata will answer again. The watch over it reports this once.
   const isPassing = (error: unknown): boolean => post !== undefined && error instanceof KvUnavailable
-  return startJobs({
+  const onError = (error: unknown): void => {
+    if (!isPassing(error)) log.error({ err: error }, 'a background job failed')
+  }
+  const warn = (message: string): void => log.warn(message)
+  const { region, webhooks = [] } = settings
+  const delivery = startEventDelivery({ backend, region, webhooks, onError, warn })
+  const jobs = startJobs({
     backend,
     isLockClockFollowed: post !== undefined,
     isGone,
@@ -75,10 +87,13 @@ function startJobsOf(
     scrubBytesPerSecond: settings.scrubBytesPerSecond,
     tasks: taskKinds(backend, settings),
     isPassing,
-    onError: (error) => {
-      if (!isPassing(error)) log.error({ err: error }, 'a background job failed')
-    },
-    warn: (message) => log.warn(message),
+    onError,
+    warn,
     inform: (message) => log.info(message),
   })
+  return {
+    stop: async () => {
+      await Promise.all([delivery.stop(), jobs.stop()])
+    },
+  }
 }

@@ -24,6 +24,7 @@ import {
   getBucketLifecycleOperation,
   putBucketLifecycleOperation,
 } from './buckets/bucket-lifecycle.ts'
+import { getBucketNotificationOperation, putBucketNotificationOperation } from './buckets/bucket-notification.ts'
 import {
   deleteBucketPolicyOperation,
   getBucketPolicyOperation,
@@ -119,6 +120,8 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketLifecycleOperation,
   getBucketLifecycleOperation,
   deleteBucketLifecycleOperation,
+  putBucketNotificationOperation,
+  getBucketNotificationOperation,
   putObjectLockConfigurationOperation,
   getObjectLockConfigurationOperation,
   putBucketOwnershipControlsOperation,

@@ -5,6 +5,7 @@
 
 import type { Grant } from './grant.ts'
 import type { LifecycleRule } from './lifecycle.ts'
+import type { NotificationRule } from './notifications.ts'
 import { type RetentionMode, retentionMode, type Tag } from './object-attributes.ts'
 import {
   flag,
@@ -92,6 +93,8 @@ export interface BucketRecord {
   cors?: readonly CorsRule[] | undefined
   website?: WebsiteConfiguration | undefined
   lifecycle?: readonly LifecycleRule[] | undefined
+  /** Never empty. */
+  notifications?: readonly NotificationRule[] | undefined
   /** What a client said with its rules about moves to other storage classes. It gets it back. */
   transitionMinimum?: 'all_storage_classes_128K' | 'varies_by_storage_class' | undefined
   /** Set by a recovery that may have lost what guarded the bucket. Only the owner's own key is then admitted, until an operator confirms the bucket. */

@@ -17,6 +17,7 @@
  *     r (empty) "snapshot "id piece   RepairRecord   pieces of snapshots, likewise
  *     m snapshotId piece              SnapshotPieceRecord  metadata snapshots on stores; ids sort by time
  *     e as r                          MoveRecord     versions and parts whose blob may lie outside their bucket's location
+ *     w webhook id                    EventRecord    events that wait for a webhook, in the order in which they happened
  *     k kind name                     TaskRecord     long work, started by an operator or by a schedule
  *     a kind account name             identities: AccountRecord, AccountSettingsRecord, UserRecord, PolicyRecord
  *     a "key" (empty) accessKeyId     KeyRecord
@@ -222,6 +223,14 @@ export function moveOwnerOf(packed: Key): MovableOwner {
   return bucket === ''
     ? { kind: 'part', uploadId: name, number }
     : { kind: 'version', bucket, key: name, sequence: number }
+}
+
+export const eventKey = (webhook: string, id: string): Key => packKey('w', webhook, id)
+export const queuedEvents: KeyRange = rangeOf('w')
+export const eventsFor = (webhook: string): KeyRange => rangeOf('w', webhook)
+export function eventOf(packed: Key): { webhook: string; id: string } {
+  const [, webhook, id] = unpackKey(packed, ['string', 'string', 'string'])
+  return { webhook, id }
 }
 
 export const taskKey = (kind: string, name: string): Key => packKey('k', kind, name)

@@ -1,5 +1,6 @@
 /** Encodes and decodes the records of each kind. */
 import type { Key } from '../kv/kv.ts'
+import type { EventRecord } from './notifications.ts'
 import { type ObjectAttributes, storageClasses } from './object-attributes.ts'
 import { decodeFirstRest, decodeRest, encodeRest } from './object-rest.ts'
 import {
@@ -58,6 +59,7 @@ export const orphanCodec = jsonCodec<OrphanRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
 export const snapshotPieceCodec = jsonCodec<SnapshotPieceRecord>()
 export const moveCodec = jsonCodec<MoveRecord>()
+export const eventCodec = jsonCodec<EventRecord>()
 export const taskCodec = jsonCodec<TaskRecord>()
 
 /** The first format holds only the time. Its upgrade has an unknown boot and unused allowances. */

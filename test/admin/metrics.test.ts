@@ -2,8 +2,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { firstIdSince, timeOrderedId } from '../../src/clock.ts'
 import type { RequestLog } from '../../src/http/telemetry/request-log.ts'
 import { limits } from '../../src/limits.ts'
+import { eventKey } from '../../src/records/keyspace.ts'
+import { eventCodec } from '../../src/records/record-codecs.ts'
 import { type AdminWorld, openAdminWorld } from './admin-world.ts'
 
 let world: AdminWorld
@@ -82,6 +85,41 @@ it('tell the state of the server', async () => {
   expect(valueIn(text, 'holdfast_location_writable{location="default",default="true"}')).toBe(1)
   expect(text).toContain('holdfast_build_info{version="1.2.3"} 1')
   expect(valueIn(text, 'holdfast_repair_queue_blobs{state="lost"}')).toBe(0)
+})
+
+describe('events that wait', () => {
+  const family = 'holdfast_oldest_event_age_seconds'
+  const ageIn = (text: string, webhook: string) => valueIn(text, `${family}{webhook="${webhook}"}`)
+
+  it('make no series where there are none', async () => {
+    expect(await scrape()).not.toContain(family)
+  })
+
+  it('are measured by webhook: how long the oldest has waited', async () => {
+    // Another world, because each one remembers for a while what it has measured.
+    const other = await openAdminWorld()
+    const { kv, clock } = other.backend
+    const queue = async (webhook: string, id = timeOrderedId(clock)) => {
+      const key = eventKey(webhook, id)
+      const value = eventCodec.encode(key, { kind: 'test', timeMs: clock.now(), bucket: 'b', requestId: 'r' })
+      await kv.commit({ puts: [{ key, value }] })
+    }
+    try {
+      await queue('primary')
+      other.advance(1_000_000)
+      await queue('primary')
+      await queue('primary-2')
+      other.advance(50_000)
+      await queue('of-a-faster-clock', firstIdSince(clock.now() + 3_600_000))
+      const { text } = await other.raw({ method: 'GET', path: '/metrics', by: 'nobody' })
+      expect(Math.floor((ageIn(text, 'primary') ?? 0) / 50)).toBe(21)
+      expect(Math.floor((ageIn(text, 'primary-2') ?? 0) / 50)).toBe(1)
+      expect(ageIn(text, 'of-a-faster-clock')).toBe(0)
+      expect(text.match(new RegExp(`^${family}`, 'gm'))?.length).toBe(3)
+    } finally {
+      await other.close()
+    }
+  })
 })
 
 describe('a scrape', () => {

@@ -5,6 +5,7 @@ import {
   GetBucketCorsCommand,
   GetBucketEncryptionCommand,
   GetBucketLifecycleConfigurationCommand,
+  GetBucketNotificationConfigurationCommand,
   GetBucketTaggingCommand,
   GetBucketVersioningCommand,
   GetBucketWebsiteCommand,
@@ -13,6 +14,8 @@ import {
   GetPublicAccessBlockCommand,
   type LifecycleRule,
   PutBucketLifecycleConfigurationCommand,
+  PutBucketNotificationConfigurationCommand,
+  type QueueConfiguration,
 } from '@aws-sdk/client-s3'
 import type { Locator } from 'playwright-core'
 import { expect, it } from 'vitest'
@@ -22,9 +25,10 @@ import { type ConsoleVisit, visitConsole } from './console-visit.ts'
 async function startOnTwoLocations(visit: ConsoleVisit): Promise<void> {
   const config = join(visit.folder, 'holdfast.toml')
   const store = '[stores.disk1]\ntype = "directory"\npath = "disk1"\n'
+  const webhook = '[webhooks.primary]\nurl = "http://127.0.0.1:9/hook"\n'
   await writeFile(
     config,
-    `data = "data"\n${store}[locations.other]\nscheme = "replica"\ncopies = 1\nstores = ["disk1"]\n`,
+    `data = "data"\n${webhook}${store}[locations.other]\nscheme = "replica"\ncopies = 1\nstores = ["disk1"]\n`,
   )
   await visit.startServer(['--config', config])
 }
@@ -149,6 +153,72 @@ describeInstalled('a setting of a bucket', [['chromium', '--version']], () => {
     await save(tags)
     const { TagSet } = await visit.s3.send(new GetBucketTaggingCommand({ Bucket }))
     expect(TagSet).toEqual([{ Key: 'team', Value: 'red' }])
+    expect(complaints).toEqual([])
+  })
+
+  it('notifications: added beside what was set elsewhere, changed and removed', async () => {
+    const Bucket = 'notifications'
+    await visit.createBucket(Bucket)
+    const queues = async () =>
+      (await visit.s3.send(new GetBucketNotificationConfigurationCommand({ Bucket }))).QueueConfigurations
+    // An event that the page does not edit, and two other forms of ARN.
+    const elsewhere: QueueConfiguration = {
+      Id: 'elsewhere',
+      QueueArn: 'arn:aws:sqs:eu-west-1:123456789012:primary',
+      Events: ['s3:ObjectCreated:Put'],
+      Filter: { Key: { FilterRules: [{ Name: 'prefix', Value: 'a&<b>/' }] } },
+    }
+    const ofMinio: QueueConfiguration = {
+      Id: 'minio',
+      QueueArn: 'arn:minio:sqs:eu-west-1:primary:webhook',
+      Events: ['s3:ObjectTagging:*'],
+    }
+    const ofAws: QueueConfiguration = {
+      Id: 'aws',
+      QueueArn: 'arn:aws:sqs:eu-west-1:123456789012:primary',
+      Events: ['s3:LifecycleExpiration:*'],
+    }
+    const NotificationConfiguration = { QueueConfigurations: [elsewhere, ofMinio, ofAws] }
+    await visit.s3.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration }))
+
+    const panel = await panelOf(Bucket, 'Notifications')
+    await panel.getByText('stays as it is.').waitFor()
+    const minio = panel.getByRole('group', { name: 'Rule 2' })
+    expect(await minio.getByLabel('Webhook').inputValue()).toBe('primary')
+    await minio.getByLabel('Access control lists changed').check()
+    await panel.getByRole('button', { name: 'Add a rule' }).click()
+    const added = panel.getByRole('group', { name: 'Rule 4' })
+    await added.getByLabel('Name').fill('logs')
+    await added.getByLabel('Webhook').fill('primary')
+    await added.getByLabel('Objects removed').uncheck()
+    await added.getByLabel('Only keys that begin with').fill('logs/')
+    await added.getByLabel('Only keys that end with').fill('.gz')
+    await save(panel)
+    const FilterRules = [
+      { Name: 'prefix', Value: 'logs/' },
+      { Name: 'suffix', Value: '.gz' },
+    ]
+    expect(await queues()).toEqual([
+      elsewhere,
+      { ...ofMinio, Events: ['s3:ObjectTagging:*', 's3:ObjectAcl:Put'] },
+      ofAws,
+      {
+        Id: 'logs',
+        QueueArn: 'arn:aws:sqs:::primary',
+        Events: ['s3:ObjectCreated:*'],
+        Filter: { Key: { FilterRules } },
+      },
+    ])
+
+    await panel.getByRole('group', { name: 'Rule 3' }).getByLabel('Webhook').fill('unknown')
+    await panel.getByRole('button', { name: 'Save', exact: true }).click()
+    await panel.getByText('Unable to validate the following destination configurations').waitFor()
+    expect(await queues()).toHaveLength(4)
+
+    for (const number of [4, 3, 2, 1]) await panel.getByRole('button', { name: `Remove rule ${number}` }).click()
+    await panel.getByText('No rules.').waitFor()
+    await save(panel)
+    expect(await queues()).toBeUndefined()
     expect(complaints).toEqual([])
   })
 

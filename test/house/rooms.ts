@@ -31,6 +31,7 @@ const leaves = [
   'lazy-schema.ts',
   'address-range.ts',
   'wasm.ts',
+  'webhook.ts',
   'checksums/',
 ]
 const kvInterface = ['kv/kv.ts', 'kv/ordered-key.ts']

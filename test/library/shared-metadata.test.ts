@@ -1,9 +1,16 @@
 /** Servers of the library that share metadata in PostgreSQL, and options that the library refuses by name. */
 import { join } from 'node:path'
-import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutBucketNotificationConfigurationCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Server, type StartOptions, startServer } from '../../src/index.ts'
 import { openWorkplace } from '../cli/workplace.ts'
+import { openEventReceiver } from '../support/event-receiver.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
 import { sharedServerOptions } from '../support/shared-server.ts'
@@ -38,6 +45,32 @@ describeInstalled('servers of the library over PostgreSQL', [postgresProbe], () 
     expect((await one.send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(1)
     one.destroy()
     other.destroy()
+  })
+
+  it('tell webhooks of what any of them changes, also when one of them ends', async () => {
+    await using receiver = await openEventReceiver()
+    const url = await postgres.database(`library${++databases}`)
+    const withWebhook = (host: string) => ({ ...optionsOf(url, host), webhooks: { primary: { url: receiver.url } } })
+    await using b = await (async () => {
+      await using a = await startServer({ ...withWebhook('a'), buckets: [Bucket] })
+      const b = await startServer(withWebhook('b'))
+      const [one, other] = [clientOf(a), clientOf(b)]
+      const QueueConfigurations = [{ QueueArn: 'arn:aws:sqs:::primary', Events: ['s3:ObjectCreated:*' as const] }]
+      await one.send(
+        new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration: { QueueConfigurations } }),
+      )
+      await one.send(new PutObjectCommand({ Bucket, Key: 'of a', Body: '' }))
+      await other.send(new PutObjectCommand({ Bucket, Key: 'of b', Body: '' }))
+      one.destroy()
+      other.destroy()
+      return b
+    })()
+    const last = clientOf(b)
+    await last.send(new PutObjectCommand({ Bucket, Key: 'later', Body: '' }))
+    last.destroy()
+    const told = () => new Set(receiver.taken.map(({ message }) => message.Key ?? message.Event))
+    await receiver.until(() => told().size === 4)
+    expect(told()).toEqual(new Set(['s3:TestEvent', `${Bucket}/of a`, `${Bucket}/of b`, `${Bucket}/later`]))
   })
 
   it('need a key that all of them have, and a directory of their own', async () => {

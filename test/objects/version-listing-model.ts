@@ -39,6 +39,7 @@ const withoutBytes: NewRecord = {
   data: { kind: 'parts', uploadId: 'u', runs: [] },
   encryptionAt: undefined,
   versionRandom: Buffer.alloc(10),
+  madeBy: 'Put',
 }
 
 /** Takes the steps through the store, and in a model that knows S3's rules and nothing of indexes. */

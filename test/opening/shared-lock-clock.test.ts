@@ -74,6 +74,7 @@ describeInstalled('the lock clock of servers over PostgreSQL', [postgresProbe], 
     const directory = await temporaryDirectory()
     await mkdir(join(directory.path, 'shared'))
     const dayLongJobs = {
+      region: 'us-east-1',
       ...{ reclaimIntervalMs: dayMs, reclaimGraceMs: dayMs, quarantineMs: dayMs, abandonedUploadMs: dayMs },
       ...{ scrubIntervalMs: undefined, scrubBytesPerSecond: undefined, repairBytesPerSecond: undefined },
       ...{ snapshotIntervalMs: undefined, snapshotsKept: 1 },

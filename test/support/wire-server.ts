@@ -27,6 +27,8 @@ export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret
 
 /** A key for SSE-KMS, beside the default one. */
 export const kmsKeyName = 'invoices'
+/** The webhook that buckets can tell of events. Nothing is delivered to it here. */
+export const webhookName = 'primary'
 
 const accountsWith = (mainKeys: readonly AccountKey[]): readonly Account[] => [
   { id: 'main', name: 'Main', keys: [mainKey, { ...deletingKey, permissions: ['s3:DeleteObject*'] }, ...mainKeys] },
@@ -127,7 +129,7 @@ export async function startWireServer({
   const { credentials } = identities
   const server = createHttpServer({
     operations,
-    backend: over(backend),
+    backend: over({ ...backend, webhooks: new Set([webhookName]) }),
     credentials,
     sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock }),
     domains: [],

@@ -146,8 +146,14 @@ export const bugs: readonly Bug[] = [
     name: 'the commit asks no lock',
     plugs: {
       historyCommit: ({ historyCommit }) => ({
-        historyCommit: (backend, history, change) =>
-          historyCommit(backend, history, { ...change, removed: [] }, { nowMs: Infinity, bypassGovernance: true }),
+        historyCommit: (backend, history, change, _, event) =>
+          historyCommit(
+            backend,
+            history,
+            { ...change, removed: [] },
+            { nowMs: Infinity, bypassGovernance: true },
+            event,
+          ),
       }),
     },
     found: /retain longer by the owner .*: DELETE of the version was answered ok/,
@@ -156,8 +162,8 @@ export const bugs: readonly Bug[] = [
     name: 'what is overwritten becomes garbage, as if there were no versions',
     plugs: {
       historyCommit: ({ historyCommit }) => ({
-        historyCommit: (backend, history, change, claim) => {
-          const commit = historyCommit(backend, history, change, claim)
+        historyCommit: (backend, history, change, claim, event) => {
+          const commit = historyCommit(backend, history, change, claim, event)
           const data = history.versions.current?.data
           if (data?.kind !== 'blob') return commit
           return {

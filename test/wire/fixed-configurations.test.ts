@@ -3,11 +3,9 @@ import {
   GetBucketAbacCommand,
   GetBucketAccelerateConfigurationCommand,
   GetBucketLoggingCommand,
-  GetBucketNotificationConfigurationCommand,
   GetBucketRequestPaymentCommand,
   PutBucketAccelerateConfigurationCommand,
   PutBucketLoggingCommand,
-  PutBucketNotificationConfigurationCommand,
   PutBucketRequestPaymentCommand,
 } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
@@ -151,58 +149,6 @@ wireTests(
     ['<LoggingEnabled/>', 'LoggingEnabled'],
   ]),
 )
-
-const notification = { subResource: 'notification', root: 'NotificationConfiguration', holds: '' }
-const toQueue = { QueueArn: 'arn:aws:sqs:us-east-1:1:q', Events: ['s3:ObjectCreated:*' as const] }
-wireTests(
-  'GetBucketNotificationConfiguration',
-  reads(
-    notification,
-    sdk(
-      GetBucketNotificationConfigurationCommand,
-      { Bucket },
-      { TopicConfigurations: undefined, QueueConfigurations: undefined, EventBridgeConfiguration: undefined },
-    ),
-  ),
-)
-wireTests('PutBucketNotificationConfiguration', [
-  ...writes(
-    notification,
-    '',
-    sdk(PutBucketNotificationConfigurationCommand, { Bucket, NotificationConfiguration: {} }),
-    [
-      [
-        '<QueueConfiguration><Queue>q</Queue><Event>s3:ObjectCreated:*</Event></QueueConfiguration>',
-        'QueueConfiguration',
-        sdk(PutBucketNotificationConfigurationCommand, {
-          Bucket,
-          NotificationConfiguration: { QueueConfigurations: [toQueue] },
-        }),
-      ],
-      ['<TopicConfiguration/>', 'TopicConfiguration'],
-      ['<CloudFunctionConfiguration/>', 'CloudFunctionConfiguration'],
-      ['<EventBridgeConfiguration/>', 'EventBridgeConfiguration'],
-    ],
-  ),
-  {
-    it: 'accepts that destinations are not validated, as there are none',
-    proves: ['vendor:skip-destination-validation'],
-    status: 200,
-    ask: {
-      ...putDocument({ notification: '' }, '<NotificationConfiguration/>'),
-      vendor: { 'skip-destination-validation': 'true' },
-    },
-  },
-  {
-    it: 'refuses to validate destinations maybe',
-    proves: ['vendor:skip-destination-validation'],
-    ...refusal('InvalidArgument'),
-    ask: {
-      ...putDocument({ notification: '' }, '<NotificationConfiguration/>'),
-      vendor: { 'skip-destination-validation': 'maybe' },
-    },
-  },
-])
 
 wireTests(
   'GetBucketAbac',

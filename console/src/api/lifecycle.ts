@@ -1,7 +1,7 @@
 /** A bucket's lifecycle rules, as S3 keeps them. */
 import { putConfiguration } from './buckets.ts'
 import { askUnlessAbsent } from './s3-request.ts'
-import { childrenOf, textOf } from './xml.ts'
+import { childrenOf, contentOf, textOf } from './xml.ts'
 import type { XmlContent } from './xml-text.ts'
 
 /** Days as they were typed; empty: the rule says nothing about them. */
@@ -73,10 +73,3 @@ const ruleOf = ({ id, enabled, prefix, days, replacedDays, keeps, uploadDays }: 
 })
 
 const given = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim())
-
-/** An element's content, to be written again. */
-function contentOf(element: Element): XmlContent {
-  if (element.children.length === 0) return element.textContent ?? ''
-  const names = [...new Set([...element.children].map(({ localName }) => localName))]
-  return Object.fromEntries(names.map((name) => [name, childrenOf(element, name).map(contentOf)]))
-}

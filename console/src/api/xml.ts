@@ -1,4 +1,5 @@
 /** Reads the XML of S3's answers. */
+import type { XmlContent } from './xml-text.ts'
 
 /** Throws when the text is not XML. */
 export function parseXml(text: string): Element {
@@ -19,4 +20,11 @@ export function textOf(element: Element, ...path: string[]): string | undefined 
   let at: Element | undefined = element
   for (const name of path) at = childOf(at, name)
   return at?.textContent ?? undefined
+}
+
+/** An element's content, to be written again. */
+export function contentOf(element: Element): XmlContent {
+  if (element.children.length === 0) return element.textContent ?? ''
+  const names = [...new Set([...element.children].map(({ localName }) => localName))]
+  return Object.fromEntries(names.map((name) => [name, childrenOf(element, name).map(contentOf)]))
 }

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { timeOfId } from '../../clock.ts'
 import type { Backend } from '../../commits/backend.ts'
 import { lockClockState } from '../../commits/lock-clock.ts'
 import type { BucketUsages } from '../../jobs/bucket-usage.ts'
@@ -12,7 +13,7 @@ import type { KeyRange } from '../../kv/ordered-key.ts'
 import { limits } from '../../limits.ts'
 import { listMembers } from '../../members/list-members.ts'
 import type { LocationMeasure, ServerState, StoreMeasure } from '../../metrics/state.ts'
-import { garbage, moves, orphans, repairs } from '../../records/keyspace.ts'
+import { eventOf, eventsFor, garbage, moves, orphans, queuedEvents, repairs } from '../../records/keyspace.ts'
 import { repairCodec } from '../../records/record-codecs.ts'
 import { isReady } from '../endpoint.ts'
 
@@ -34,6 +35,7 @@ type Records = Pick<
   | 'garbage'
   | 'orphans'
   | 'queuedMoves'
+  | 'events'
   | 'tasks'
   | 'tasksDoneMs'
   | 'lockClockLagMs'
@@ -47,6 +49,7 @@ const unknownRecords: Records = {
   garbage: 0,
   orphans: 0,
   queuedMoves: 0,
+  events: [],
   tasks: [],
   tasksDoneMs: [],
   lockClockLagMs: 0,
@@ -150,6 +153,7 @@ export class StateMeasuring {
       garbage: await this.#count(garbage),
       orphans: await this.#count(orphans),
       queuedMoves: await this.#count(moves),
+      events: await this.#oldestEvents(),
       tasks: countTasks(found.map(({ kind, record }) => `${kind} ${record.state}`)),
       tasksDoneMs: lastDone(
         found.map(({ kind, record }) => ({ kind, ms: record.state === 'done' ? record.endedMs : 0 })),
@@ -165,6 +169,21 @@ export class StateMeasuring {
       if (++count >= limits.queueCountMax) break
     }
     return count
+  }
+
+  /** Reads one event for each webhook, because millions may wait. */
+  async #oldestEvents(): Promise<Records['events']> {
+    const { kv, clock } = this.#server.backend
+    const found: Records['events'] = []
+    let { start, end } = queuedEvents
+    while (found.length < limits.webhooksMeasuredMax) {
+      const [oldest] = await kv.range({ start, end, limit: 1 })
+      if (oldest === undefined) break
+      const { webhook, id } = eventOf(oldest.key)
+      found.push({ webhook, oldestMs: Math.max(0, clock.now() - timeOfId(id)) })
+      start = eventsFor(webhook).end
+    }
+    return found
   }
 
   async #members(own: string): Promise<Pick<Records, 'members' | 'leaseLeftMs' | 'clockDifferenceMs'>> {

@@ -4,6 +4,7 @@ import type { ReadExisting } from '../../commits/scope.ts'
 import type { ConditionValues } from '../../contract/operation.ts'
 import { S3Error } from '../../errors.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
+import type { EventSender } from '../../records/notifications.ts'
 import { checkBucketNameLength } from '../bucket-name.ts'
 import {
   type AskingScope,
@@ -33,7 +34,7 @@ const dayMs = 24 * 60 * 60 * 1000
 
 export type ScopedRequest = Pick<
   OperationRequest,
-  'principal' | 'conditionValue' | 'existing' | 'expectedBucketOwner' | 'accountBlocks'
+  'principal' | 'conditionValue' | 'existing' | 'expectedBucketOwner' | 'accountBlocks' | 'requestId'
 >
 
 export class RequestScope implements AskingScope, Asker {
@@ -62,6 +63,16 @@ export class RequestScope implements AskingScope, Asker {
 
   get principal(): Principal {
     return this.#request.principal
+  }
+
+  get sender(): EventSender {
+    const { principal, requestId, conditionValue } = this.#request
+    const sourceIp = conditionValue('aws:SourceIp')
+    return {
+      principalId: principal.user?.id ?? principal.accountId,
+      sourceIp: typeof sourceIp === 'string' ? sourceIp : '',
+      requestId,
+    }
   }
 
   existing(): ExistingObject | undefined {

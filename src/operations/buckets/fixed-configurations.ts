@@ -1,20 +1,13 @@
 /** Configurations with one fixed value for every bucket: reads return it, and writes accept nothing else. */
-import { vendor } from '../../contract/fields.ts'
 import { requestCharged } from '../../contract/groups.ts'
 import { oneOf, optional, refusedElement, struct } from '../../contract/shapes.ts'
-import { boolean as booleanValue } from '../../contract/values.ts'
 import { notImplemented, S3Error } from '../../errors.ts'
 import { acceptsOnly, answersAlways } from './unconfigured-bucket.ts'
 
 const acceleration = struct({ Status: optional(oneOf('Enabled', 'Suspended')) })
 const payment = struct({ Payer: oneOf('BucketOwner', 'Requester') })
 const logging = struct({ LoggingEnabled: refusedElement })
-const notification = struct({
-  TopicConfiguration: refusedElement,
-  QueueConfiguration: refusedElement,
-  CloudFunctionConfiguration: refusedElement,
-  EventBridgeConfiguration: refusedElement,
-})
+
 export const fixedConfigurations = [
   answersAlways(
     {
@@ -86,31 +79,6 @@ export const fixedConfigurations = [
     },
     'BucketLoggingStatus',
     logging,
-    () => {},
-  ),
-  answersAlways(
-    {
-      name: 'GetBucketNotificationConfiguration',
-      query: ['notification'],
-      permission: 's3:GetBucketNotification',
-      summary: 'Returns an empty configuration: nobody is notified.',
-    },
-    'NotificationConfiguration',
-    notification,
-    {},
-  ),
-  acceptsOnly(
-    {
-      name: 'PutBucketNotificationConfiguration',
-      query: ['notification'],
-      permission: 's3:PutBucketNotification',
-      summary: 'Accepts a configuration that turns notifications off; refuses any that names a destination.',
-      // Accepted and ignored: a configuration without destinations has none to validate.
-      input: { skipDestinationValidation: vendor('skip-destination-validation', booleanValue) },
-      errors: ['InvalidArgument'],
-    },
-    'NotificationConfiguration',
-    notification,
     () => {},
   ),
   answersAlways(

@@ -128,6 +128,7 @@ export const copyObjectOperation = defineOperation({
         },
         conditions: input,
         encryption,
+        madeBy: 'Copy',
       })
       const { modifiedMs, etag, checksum } = version.record
       return {

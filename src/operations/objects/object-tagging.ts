@@ -1,6 +1,6 @@
 /** PutObjectTagging, GetObjectTagging, DeleteObjectTagging. */
 import { checksumsIn, errorsOfVersion, ownership, versionId, versionIdOut } from '../../contract/groups.ts'
-import { setTags } from '../../objects/change-version.ts'
+import { removeTags, setTags } from '../../objects/change-version.ts'
 import { findVersion } from '../../objects/find-version.ts'
 import { checkTags } from '../../rules/tag-set.ts'
 import { shownVersionId } from '../../rules/versions.ts'
@@ -64,7 +64,7 @@ export const deleteObjectTaggingOperation = defineOperation({
   errors: errorsOfVersion,
 
   async handle({ backend, scope, key }, { versionId }) {
-    const version = await setTags(backend, scope, { key, versionId }, [])
+    const version = await removeTags(backend, scope, { key, versionId })
     return { versionId: shownVersionId(version) }
   },
 })

@@ -44,7 +44,7 @@ export const postObjectOperation = defineOperation({
   conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
 
   async handle(context, input) {
-    const written = await putObject(context, input)
+    const written = await putObject(context, input, 'Post')
     const { bucket, key, resourceUrl } = context
     const { etag } = written
     const target = redirectTarget(input.successActionRedirect ?? input.redirect)

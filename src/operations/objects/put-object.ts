@@ -89,13 +89,14 @@ export const putObjectOperation = defineOperation({
 
   conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
 
-  handle: putObject,
+  handle: (context, input) => putObject(context, input, 'Put'),
 })
 
 /** Writes the object under the request's key, and returns the values of `objectOutputs`. Throws `errorsOfWrite`. */
 export async function putObject(
   context: OperationContext,
   input: DecodedFields<typeof objectInputs> & { body: RequestBody },
+  madeBy: 'Put' | 'Post',
 ): Promise<EncodedFields<typeof objectOutputs> & { etag: string }> {
   const { backend, scope, key, presigned, customerKeysMayTravel } = context
   checkObjectSize(input.body.size, limits.putBytesMax)
@@ -109,6 +110,7 @@ export async function putObject(
     data,
     conditions: input,
     encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
+    madeBy,
   })
   const { etag, checksum, encryption } = version.record
   return {

@@ -64,7 +64,9 @@ describe('a key', () => {
     // The same where the bucket is still to be made.
     const request = { principal: principalOf('main', permissions), conditionValue: () => undefined }
     expect(
-      outcomeOf(() => new BucketlessScope({ ...request, expectedBucketOwner: undefined }, 'new', [permission])),
+      outcomeOf(
+        () => new BucketlessScope({ ...request, expectedBucketOwner: undefined, requestId: '' }, 'new', [permission]),
+      ),
     ).toBe(answer)
   })
 
@@ -82,7 +84,12 @@ describe('a key', () => {
 
 describe('a bucket', () => {
   const admit = (owner: string, expectedBucketOwner?: string, asked: readonly string[] = ['s3:GetObject']) => {
-    const request = { principal: principalOf('alice'), conditionValue: () => undefined, expectedBucketOwner }
+    const request = {
+      principal: principalOf('alice'),
+      conditionValue: () => undefined,
+      expectedBucketOwner,
+      requestId: '',
+    }
     const scope = new RequestScope(request, { bucket: 'bucket', key: 'key' }, asked)
     return outcomeOf(() => scope.admit(bucketOf(owner)))
   }
@@ -112,6 +119,7 @@ describe('a bucket', () => {
       principal: principalOf('alice', ['s3:GetObject']),
       conditionValue: () => undefined,
       expectedBucketOwner: undefined,
+      requestId: '',
     }
     const scope = new RequestScope(request, { bucket: 'bucket', key: 'key' }, ['s3:GetObject'])
     scope.admit(bucketOf('alice'))
@@ -244,6 +252,7 @@ describe('a bucket with access control lists', () => {
       principal: other,
       conditionValue: () => undefined,
       expectedBucketOwner: undefined,
+      requestId: '',
       existing: new Map([[resourceId({ bucket: 'bucket', key: 'key' }), object({ owner: 'other' })]]),
     }
     const scope = new RequestScope(request, { bucket: 'bucket', key: 'key' }, ['s3:GetObject'])

@@ -22,7 +22,7 @@ const rows: Row[] = [
   ['GetBucketLogging', 's3:GetBucketLogging', 'ok'],
   ['PutBucketLogging', 's3:PutBucketLogging', 'ok', { body: {} }],
   ['GetBucketNotificationConfiguration', 's3:GetBucketNotification', 'ok'],
-  ['PutBucketNotificationConfiguration', 's3:PutBucketNotification', 'ok', { body: {} }],
+  ['PutBucketNotificationConfiguration', 's3:PutBucketNotification', 'ok', { body: { QueueConfiguration: [] } }],
   ['GetPublicAccessBlock', 's3:GetBucketPublicAccessBlock', 'NoSuchPublicAccessBlockConfiguration'],
   ['PutPublicAccessBlock', 's3:PutBucketPublicAccessBlock', 'ok', { body: {} }],
   ['DeletePublicAccessBlock', 's3:PutBucketPublicAccessBlock', 'ok'],

@@ -6,6 +6,7 @@ import { Cors } from './settings/cors.tsx'
 import { Encryption } from './settings/encryption.tsx'
 import { Lifecycle } from './settings/lifecycle.tsx'
 import { Lock } from './settings/lock.tsx'
+import { Notifications } from './settings/notifications.tsx'
 import { Placement } from './settings/placement.tsx'
 import { BucketPolicy } from './settings/policy.tsx'
 import { PublicAccess } from './settings/public-access.tsx'
@@ -20,6 +21,7 @@ const panels: readonly (readonly [FunctionComponent<{ bucket: string }>, action:
   [PublicAccess, 's3:PutBucketPublicAccessBlock'],
   [BucketPolicy, 's3:PutBucketPolicy'],
   [Lifecycle, 's3:PutLifecycleConfiguration'],
+  [Notifications, 's3:PutBucketNotification'],
   [Cors, 's3:PutBucketCORS'],
   [Website, 's3:PutBucketWebsite'],
   [Tags, 's3:PutBucketTagging'],

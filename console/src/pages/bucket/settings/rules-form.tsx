@@ -1,4 +1,4 @@
-/** A form for the rules of a configuration, which can be added and removed. Saving none of them removes the configuration. */
+/** A form for the rules of a configuration, which can be added and removed. Saving none of them turns the configuration off. */
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { removeConfiguration } from '../../../api/buckets.ts'
@@ -8,8 +8,8 @@ import { SettingForm } from './panel.tsx'
 
 interface FormParts<T> {
   bucket: string
-  /** The sub-resource that keeps the rules. */
-  part: string
+  /** The sub-resource that is deleted when no rule is left. Absent: an empty list is put. */
+  part?: string
   rules: readonly T[]
   newRule: T
   put: (bucket: string, rules: readonly T[]) => Promise<void>
@@ -23,7 +23,7 @@ interface FormParts<T> {
 export function RulesForm<T>({ bucket, part, rules, newRule, put, reload, says, children }: FormParts<T>) {
   const edited = useSignal(rules)
   const save = async () => {
-    if (edited.value.length === 0) await removeConfiguration(bucket, part)
+    if (edited.value.length === 0 && part !== undefined) await removeConfiguration(bucket, part)
     else await put(bucket, edited.value)
     await reload()
   }
@@ -65,14 +65,16 @@ interface FieldParts {
   label: string
   text: string
   type?: 'text' | 'number'
+  hint?: string
+  required?: boolean
   onChange: (text: string) => void
 }
 
 /** A field of a rule. The rule keeps its text. */
-export function RuleField({ label, text: given, type = 'text', onChange }: FieldParts) {
+export function RuleField({ label, text: given, type = 'text', onChange, ...input }: FieldParts) {
   const text = useSignal(given)
   useSignalEffect(() => {
     if (text.value !== given) onChange(text.value)
   })
-  return <TextField label={label} type={type} value={text} {...(type === 'number' ? { min: 1 } : {})} />
+  return <TextField label={label} type={type} value={text} {...input} {...(type === 'number' ? { min: 1 } : {})} />
 }

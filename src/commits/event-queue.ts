@@ -1,0 +1,61 @@
+/** The queue of events for webhooks. The commit that makes a change also queues its events, so none is lost and none tells what did not happen. */
+import { type Clock, timeOrderedId } from '../clock.ts'
+import type { Put } from '../kv/kv.ts'
+import { eventKey } from '../records/keyspace.ts'
+import type { EventName, EventRecord, NotificationRule, TestEvent } from '../records/notifications.ts'
+import { eventCodec } from '../records/record-codecs.ts'
+import type { VersionRecord } from '../records/records.ts'
+import { rulesFor, webhookOf } from '../rules/notifications.ts'
+import type { Backend } from './backend.ts'
+import type { FoundBucket } from './scope.ts'
+
+/** What happens to a version of a key. */
+export interface VersionEvent {
+  name: EventName
+  version: VersionRecord
+}
+
+const none: Put[] = []
+
+/** The puts that tell `event` to those who asked for it. */
+export function eventPuts(
+  { clock }: Pick<Backend, 'clock'>,
+  { record: bucket, sender }: FoundBucket,
+  key: string,
+  { name, version }: VersionEvent,
+): Put[] {
+  // Most buckets tell nobody.
+  if (bucket.notifications === undefined) return none
+  const told = sender === undefined ? asExpiration(name) : name
+  return rulesFor(bucket.notifications, told, key).map((rule) =>
+    eventPut(clock, rule, {
+      kind: 'object',
+      name: told,
+      timeMs: clock.now(),
+      ruleId: rule.id,
+      bucket: bucket.name,
+      bucketOwner: bucket.owner,
+      key,
+      versionId: bucket.versioning === 'unversioned' ? undefined : version.versionId,
+      sequence: version.sequence,
+      ...(version.kind === 'object' ? { size: version.size, etag: version.etag } : {}),
+      sender,
+    }),
+  )
+}
+
+/** The put that tells the webhook of a new rule that it will hear from the bucket. */
+export function testEventPut(clock: Clock, rule: NotificationRule, event: Omit<TestEvent, 'kind' | 'timeMs'>): Put {
+  return eventPut(clock, rule, { kind: 'test', timeMs: clock.now(), ...event })
+}
+
+function eventPut(clock: Clock, { queueArn }: NotificationRule, record: EventRecord): Put {
+  const key = eventKey(webhookOf(queueArn) ?? '', timeOrderedId(clock))
+  return { key, value: eventCodec.encode(key, record) }
+}
+
+/** What the server removes without a request, lifecycle rules have told it to remove. */
+function asExpiration(name: EventName): EventName {
+  if (name === 'ObjectRemoved:Delete') return 'LifecycleExpiration:Delete'
+  return name === 'ObjectRemoved:DeleteMarkerCreated' ? 'LifecycleExpiration:DeleteMarkerCreated' : name
+}

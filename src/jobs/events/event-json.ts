@@ -1,0 +1,58 @@
+/** The JSON that a webhook gets of an event: S3's, with the two fields that MinIO puts before it. Pure. */
+import type { EventRecord, ObjectEvent, TestEvent } from '../../records/notifications.ts'
+
+/** `region`: the region that this server says it is. */
+export function eventJson(event: EventRecord, region: string): string {
+  return JSON.stringify(event.kind === 'test' ? testMessage(event) : objectMessage(event, region))
+}
+
+function testMessage({ timeMs, bucket, requestId }: TestEvent): object {
+  return {
+    Service: 'Amazon S3',
+    Event: 's3:TestEvent',
+    Time: timeText(timeMs),
+    Bucket: bucket,
+    RequestId: requestId,
+  }
+}
+
+function objectMessage(event: ObjectEvent, region: string): object {
+  const { name, timeMs, ruleId, bucket, bucketOwner, key, versionId, size, etag, sender } = event
+  return {
+    EventName: `s3:${name}`,
+    Key: `${bucket}/${key}`,
+    Records: [
+      {
+        eventVersion: '2.1',
+        eventSource: 'aws:s3',
+        awsRegion: region,
+        eventTime: timeText(timeMs),
+        eventName: name,
+        userIdentity: { principalId: sender?.principalId ?? 's3.amazonaws.com' },
+        requestParameters: { sourceIPAddress: sender?.sourceIp ?? 's3.amazonaws.com' },
+        responseElements: { 'x-amz-request-id': sender?.requestId ?? '' },
+        s3: {
+          s3SchemaVersion: '1.0',
+          configurationId: ruleId,
+          bucket: { name: bucket, ownerIdentity: { principalId: bucketOwner }, arn: `arn:aws:s3:::${bucket}` },
+          object: { key: formEncoded(key), size, eTag: etag, versionId, sequencer: sequencerOf(event) },
+        },
+      },
+    ],
+  }
+}
+
+const timeText = (timeMs: number): string => new Date(timeMs).toISOString()
+
+/** As in a form, where a space is a `+`, but with slashes as they are. */
+const formEncoded = (key: string): string => new URLSearchParams({ '': key }).toString().slice(1).replaceAll('%2F', '/')
+
+/** Of two events of one key, the later has the greater text. Those of one version within a millisecond go from its beginning to its end. */
+function sequencerOf({ timeMs, sequence, name }: ObjectEvent): string {
+  const step = name.endsWith(':Delete') && !name.startsWith('ObjectTagging') ? 2 : isBeginning(name) ? 0 : 1
+  const texts = [timeMs, sequence].map((number) => number.toString(16).padStart(12, '0'))
+  return [...texts, step].join('').toUpperCase()
+}
+
+const isBeginning = (name: ObjectEvent['name']): boolean =>
+  name.startsWith('ObjectCreated:') || name.endsWith(':DeleteMarkerCreated')
