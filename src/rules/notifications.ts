@@ -64,12 +64,17 @@ export function checkNotifications(
       `The number of configurations must not exceed ${limits.notificationRulesMax}.`,
     )
   }
-  for (const [at, rule] of rules.entries()) {
-    checkRule(rule, webhooks)
-    for (const other of rules.slice(0, at)) checkPair(other, rule)
+  for (const rule of rules) checkRule(rule, webhooks)
+  const asked = rules.map((rule) => ({ ...rule, names: namesOf(rule) }))
+  for (const [at, rule] of asked.entries()) {
+    for (const other of asked.slice(0, at)) checkPair(other, rule)
   }
   return rules
 }
+
+/** The names of all events that a rule asks for. */
+const namesOf = ({ events }: NotificationRule): string[] =>
+  eventNames.filter((name) => events.some((pattern) => isMatch(pattern, name)))
 
 function checkRule(
   { id, queueArn, events, prefix = '', suffix = '' }: NotificationRule,
@@ -100,13 +105,16 @@ function checkRule(
   }
 }
 
+interface AskingRule extends NotificationRule {
+  names: readonly string[]
+}
+
 /** One event must not match two rules, because S3 tells each event once. */
-function checkPair(one: NotificationRule, other: NotificationRule): void {
-  if (one.id === other.id)
+function checkPair(one: AskingRule, other: AskingRule): void {
+  if (one.id === other.id) {
     throw invalidArgument('Id', one.id, 'Same ID used for multiple configurations. IDs must be unique')
-  const share = eventNames.some((name) =>
-    [one, other].every(({ events }) => events.some((event) => isMatch(event, name))),
-  )
+  }
+  const share = one.names.some((name) => other.names.includes(name))
   if (!share || !beginAlike(one.prefix, other.prefix) || !endAlike(one.suffix, other.suffix)) return
   throw invalidArgument(
     'NotificationConfiguration',

@@ -156,6 +156,15 @@ wireTests('PutBucketNotificationConfiguration', [
     afterwards: idsAre('r'),
   },
   {
+    it: 'takes an event that is named twice once',
+    status: 200,
+    ask: putRules(`${small}<Event>s3:ObjectRemoved:*</Event>`),
+    afterwards: async (wire) => {
+      const { body } = await wire.ask(get)
+      expect(body.toString().match(/<Event>/g)).toHaveLength(1)
+    },
+  },
+  {
     it: 'takes the same events of other keys',
     status: 200,
     ask: putRules(

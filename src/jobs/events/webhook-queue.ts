@@ -45,6 +45,8 @@ export class WebhookQueue {
         if (!(await this.#sendTogether(due.slice(at, at + limits.eventsSentAtOnce), signal))) return false
       }
       const last = page.at(-1)
+      // What was offered before has been taken or given up.
+      if (from === start && last === undefined) this.#refused.clear()
       if (last === undefined || page.length < limits.eventsReadAtOnce || signal.aborted) return true
       from = keyAfter(last.key)
     }

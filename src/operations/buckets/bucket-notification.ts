@@ -92,7 +92,7 @@ function toRule({ Id, Queue, Event, Filter }: QueueElement, clock: Clock): Notif
     filters.set(name, Value)
   }
   const [prefix, suffix] = [filters.get('prefix'), filters.get('suffix')]
-  return { id: Id || randomId(clock), queueArn: Queue, events: Event, prefix, suffix }
+  return { id: Id || randomId(clock), queueArn: Queue, events: [...new Set(Event)], prefix, suffix }
 }
 
 function fromRule({ id, queueArn, events, prefix, suffix }: NotificationRule): QueueElement {
