@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { environmentKey, killLeftovers, serve } from '../cli/holdfast-process.ts'
+import { environmentKey, keyVariables, killLeftovers, serve } from '../cli/holdfast-process.ts'
 import { makeAuthority, opensslProbe } from '../support/authority.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { WarmAws } from './warm-aws.ts'
@@ -31,6 +31,12 @@ interface Outcome {
   stdout: string
   /** With what went to stderr. */
   all: string
+}
+
+/** A webhook that nobody answers for. */
+const webhookVariables = {
+  MINIO_NOTIFY_WEBHOOK_ENABLE_PRIMARY: 'on',
+  MINIO_NOTIFY_WEBHOOK_ENDPOINT_PRIMARY: 'http://127.0.0.1:9/events',
 }
 
 const clientVariables = {
@@ -105,7 +111,10 @@ export function describeClient(
       root = await mkdtemp(join(tmpdir(), 'holdfast-clients-'))
       const certificate = tls ? await certify() : []
       const names = ['--listen', '127.0.0.1:0', '--website-domain', 'site.test']
-      const server = await serve(['serve', '--data', join(root, 'data'), ...names, ...certificate])
+      const server = await serve(['serve', '--data', join(root, 'data'), ...names, ...certificate], {
+        ...keyVariables,
+        ...webhookVariables,
+      })
       at.endpoint = server.ready.endpoint
       at.host = new URL(at.endpoint).host
       at.directory = await mkdtemp(join(root, 'files-'))

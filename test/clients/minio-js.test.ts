@@ -1,16 +1,19 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { Client } from 'minio'
+import { buildARN, Client, NotificationConfig, ObjectCreatedAll, QueueConfig } from 'minio'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Server, startServer } from '../../src/index.ts'
+import { type EventReceiver, openEventReceiver } from '../support/event-receiver.ts'
 import { patternBytes } from '../support/seeded.ts'
 
 const MiB = 1024 * 1024
 let server: Server
 let client: Client
+let receiver: EventReceiver
 
 beforeAll(async () => {
-  server = await startServer({ buckets: ['bucket'] })
+  receiver = await openEventReceiver()
+  server = await startServer({ buckets: ['bucket'], webhooks: { primary: { url: receiver.url } } })
   const { accessKeyId: accessKey, secretAccessKey: secretKey } = server.credentials
   client = new Client({
     endPoint: '127.0.0.1',
@@ -21,7 +24,10 @@ beforeAll(async () => {
     partSize: 5 * MiB,
   })
 })
-afterAll(() => server.close())
+afterAll(async () => {
+  await server.close()
+  await receiver[Symbol.asyncDispose]()
+})
 
 it('makes, finds, lists and removes buckets', async () => {
   await client.makeBucket('made-by-minio', 'eu-central-1')
@@ -79,6 +85,24 @@ it('sets, shows and removes lifecycle rules', async () => {
   })
   await client.removeBucketLifecycle('bucket')
   await expect(client.getBucketLifecycle('bucket')).rejects.toThrow('lifecycle')
+})
+
+it('asks to be told of events', async () => {
+  const queue = new QueueConfig(buildARN('minio', 'sqs', '', 'primary', 'webhook'))
+  queue.addFilterPrefix('in/')
+  queue.addFilterSuffix('.jpg')
+  queue.addEvent(ObjectCreatedAll)
+  const config = new NotificationConfig()
+  config.add(queue)
+  await client.setBucketNotification('bucket', config)
+  expect(await client.getBucketNotification('bucket')).toMatchObject({
+    QueueConfiguration: [{ Queue: 'arn:minio:sqs::primary:webhook', Event: ['s3:ObjectCreated:*'] }],
+  })
+  for (const key of ['in/a.png', 'in/a.jpg']) await client.putObject('bucket', key, Buffer.from('a'))
+  await receiver.until((taken) => taken.some(({ message }) => message.Key === 'bucket/in/a.jpg'))
+  await client.removeAllBucketNotification('bucket')
+  expect(await client.getBucketNotification('bucket')).toMatchObject({ QueueConfiguration: [] })
+  expect(receiver.taken.map(({ message }) => message.Key ?? message.Event)).not.toContain('bucket/in/a.png')
 })
 
 it('lists and removes an upload that was left', async () => {

@@ -105,7 +105,6 @@ const refusedElement = (name: string): Row => ({
   it: `refuses ${name} by its name`,
   ...refusal('NotImplemented', { NotImplemented: `NotificationConfiguration/${name}` }),
   given: given(small),
-  proves: [`element:NotificationConfiguration/${name}`],
   ask: putDocument({ notification: '' }, `<NotificationConfiguration><${name}/></NotificationConfiguration>`),
   afterwards: idsAre('small'),
 })

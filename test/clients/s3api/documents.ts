@@ -75,6 +75,17 @@ const access: readonly Call[] = [
   { operation: 'DeletePublicAccessBlock', about: 'lifts it', words: bucket },
 ]
 
+const notified = {
+  QueueConfigurations: [
+    {
+      Id: 'pictures',
+      QueueArn: 'arn:aws:sqs:us-east-1:123456789012:primary',
+      Events: ['s3:ObjectCreated:*', 's3:ObjectRemoved:Delete'],
+      Filter: { Key: { FilterRules: [{ Name: 'suffix', Value: '.jpg' }] } },
+    },
+  ],
+}
+
 const fixed: readonly Call[] = [
   { operation: 'GetBucketAccelerateConfiguration', about: 'prints nothing', words: bucket },
   {
@@ -126,7 +137,13 @@ const fixed: readonly Call[] = [
   },
   {
     operation: 'PutBucketNotificationConfiguration',
-    about: 'refuses to notify',
+    about: 'names a webhook',
+    words: [...bucket, '--notification-configuration', notified],
+  },
+  { operation: 'GetBucketNotificationConfiguration', about: 'shows it', words: bucket, prints: notified },
+  {
+    operation: 'PutBucketNotificationConfiguration',
+    about: 'refuses EventBridge',
     words: [...bucket, '--notification-configuration', { EventBridgeConfiguration: {} }],
     fails: 'NotImplemented',
   },
