@@ -33,9 +33,10 @@ async function deliver(webhook: Webhook, options: EventDeliveryOptions, signal: 
   const queue = new WebhookQueue(webhook, options)
   let awayTimes = 0
   await repeatedly(signal, options, async () => {
-    if (await queue.send(signal)) {
+    const reception = await queue.send(signal)
+    if (reception !== 'none') {
       awayTimes = 0
-      return limits.eventLookMs
+      return reception === 'all' ? limits.eventLookMs : limits.eventRetryMsMin
     }
     if (awayTimes === 0 && !signal.aborted) options.warn(`the webhook ${webhook.name} takes no events: they wait`)
     warnOfExpired(webhook.name, await removeExpired(options.backend, webhook.name), options)

@@ -18,7 +18,8 @@ export interface WebhookQueueOptions {
   monotonicMs?(): number
 }
 
-type Outcome = 'taken' | 'refused' | 'away'
+/** How many of the events that were due the webhook answered, rather than being away. */
+export type Reception = 'all' | 'some' | 'none'
 
 /** Answers that say something about the event itself, rather than about the receiver: it would say the same for ever. */
 const refusals: ReadonlySet<number> = new Set([400, 413, 415, 422])
@@ -34,20 +35,22 @@ export class WebhookQueue {
     this.#options = options
   }
 
-  /** Posts all events that are due. Resolves with false as soon as the webhook is away: it took none of several at once. */
-  async send(signal: AbortSignal): Promise<boolean> {
+  /** Posts all events that are due, until the webhook is away: it takes none of several. */
+  async send(signal: AbortSignal): Promise<Reception> {
     const { kv } = this.#options.backend
     const { start, end } = eventsFor(this.#webhook.name)
+    let reception: Reception = 'all'
     for (let from = start; ; ) {
       const page = await kv.range({ start: from, end, limit: limits.eventsReadAtOnce })
-      const due = page.filter(({ key }) => this.#isDue(key))
-      for (let at = 0; at < due.length; at += limits.eventsSentAtOnce) {
-        if (!(await this.#sendTogether(due.slice(at, at + limits.eventsSentAtOnce), signal))) return false
-      }
       const last = page.at(-1)
       // What was offered before has been taken or given up.
       if (from === start && last === undefined) this.#refused.clear()
-      if (last === undefined || page.length < limits.eventsReadAtOnce || signal.aborted) return true
+      const ofPage = await this.#sendPage(
+        page.filter(({ key }) => this.#isDue(key)),
+        signal,
+      )
+      if (ofPage !== 'all') reception = ofPage
+      if (reception === 'none' || last === undefined || page.length < limits.eventsReadAtOnce) return reception
       from = keyAfter(last.key)
     }
   }
@@ -61,16 +64,30 @@ export class WebhookQueue {
     return refused === undefined || refused.againMs <= this.#nowMs()
   }
 
-  async #sendTogether(events: readonly Entry[], signal: AbortSignal): Promise<boolean> {
-    const outcomes = await Promise.all(events.map((event) => this.#post(event, signal)))
-    const done = events.filter(
-      ({ key }, i) => outcomes[i] === 'taken' || (outcomes[i] === 'refused' && this.#givesUp(key)),
-    )
-    if (done.length > 0) await this.#options.backend.kv.commit({ deletes: done.map(({ key }) => key) })
-    return outcomes.some((outcome) => outcome !== 'away')
+  async #sendPage(due: readonly Entry[], signal: AbortSignal): Promise<Reception> {
+    const done: Key[] = []
+    let next = 0
+    let heard = 0
+    let unheard = 0
+    const sendInTurn = async (): Promise<void> => {
+      for (let event = due[next++]; event !== undefined && !signal.aborted; event = due[next++]) {
+        const outcome = await this.#post(event, signal)
+        if (outcome === 'away') {
+          unheard++
+          return
+        }
+        heard++
+        if (outcome === 'taken' || this.#givesUp(event.key)) done.push(event.key)
+      }
+    }
+    await Promise.all(Array.from({ length: limits.eventsSentAtOnce }, sendInTurn))
+    // One commit for all: after a crash, those of a page are posted again.
+    if (done.length > 0) await this.#options.backend.kv.commit({ deletes: done })
+    if (unheard === 0) return 'all'
+    return heard === 0 ? 'none' : 'some'
   }
 
-  async #post({ key, value }: Entry, signal: AbortSignal): Promise<Outcome> {
+  async #post({ key, value }: Entry, signal: AbortSignal): Promise<'taken' | 'refused' | 'away'> {
     const json = eventJson(eventCodec.decode(key, value), this.#options.region)
     const patience = AbortSignal.any([signal, AbortSignal.timeout(limits.eventAnswerMs)])
     const status = await postJson(this.#webhook, json, patience)

@@ -63,7 +63,7 @@ describe('an event', () => {
   it('is posted once, and leaves the queue', async () => {
     for (const key of ['a', 'b', 'c']) await put(made, key)
     expect(await waiting()).toBe(3)
-    expect(await queue().send(never)).toBe(true)
+    expect(await queue().send(never)).toBe('all')
     expect(keysOf(receiver.taken).sort()).toEqual(['a', 'b', 'c'])
     expect(await waiting()).toBe(0)
   })
@@ -71,7 +71,7 @@ describe('an event', () => {
   it('leaves the queue with all others, however many there are', async () => {
     const keys = Array.from({ length: 450 }, (_, i) => `${i}`)
     for (const key of keys) await put(made, key)
-    expect(await queue().send(never)).toBe(true)
+    expect(await queue().send(never)).toBe('all')
     expect(keysOf(receiver.taken).sort()).toEqual(keys.sort())
     expect(await waiting()).toBe(0)
   })
@@ -88,7 +88,7 @@ describe('an event', () => {
     made.kv.failAfterCommits(0)
     await expect(queue().send(never)).rejects.toThrow('killed')
     made.kv.failAfterCommits(undefined)
-    expect(await queue().send(never)).toBe(true)
+    expect(await queue().send(never)).toBe('all')
     expect(keysOf(receiver.taken)).toEqual(['a', 'a'])
     expect(await waiting()).toBe(0)
   })
@@ -147,9 +147,19 @@ describe('a webhook that is away', () => {
   it('gets no more than a few events at once', async () => {
     for (let i = 0; i < 50; i++) await put(made, `${i}`)
     receiver.answer = () => 503
-    expect(await queue().send(never)).toBe(false)
+    expect(await queue().send(never)).toBe('none')
     expect(receiver.refused).toHaveLength(16)
     expect(await waiting()).toBe(50)
+  })
+
+  it('for some events alone gets the others, and those again', async () => {
+    receiver.answer = ({ Key = '' }) => (Key.startsWith('bucket/bad') ? 503 : 200)
+    for (const key of ['bad1', 'a', 'bad2', 'b']) await put(made, key)
+    expect(await queue().send(never)).toBe('some')
+    expect(keysOf(receiver.taken).sort()).toEqual(['a', 'b'])
+    receiver.answer = undefined
+    expect(await queue().send(never)).toBe('all')
+    expect(keysOf(receiver.taken).sort()).toEqual(['a', 'b', 'bad1', 'bad2'])
   })
 
   it('does not hold up others', async () => {
@@ -202,8 +212,8 @@ describe('an event that its webhook refuses', () => {
     const asked = new WebhookQueue({ name: 'primary', url: receiver.url }, options)
     // Each time, the event is due again only after a pause.
     for (let times = 1; times <= 5; times++) {
-      expect(await asked.send(never)).toBe(true)
-      expect(await asked.send(never)).toBe(true)
+      expect(await asked.send(never)).toBe('all')
+      expect(await asked.send(never)).toBe('all')
       expect(receiver.refused).toHaveLength(times)
       monotonicMs += 60_000
     }
