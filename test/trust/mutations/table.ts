@@ -2,6 +2,7 @@
 import { accessMutations } from './access.ts'
 import { accessListMutations } from './access-lists.ts'
 import { dataMutations } from './data.ts'
+import { eventMutations } from './events.ts'
 import { identityMutations } from './identities.ts'
 import { metadataMutations } from './metadata.ts'
 import type { Mutation } from './mutation.ts'
@@ -12,6 +13,7 @@ import { temporaryKeyMutations } from './temporary-keys.ts'
 export const mutations: readonly Mutation[] = [
   ...metadataMutations,
   ...dataMutations,
+  ...eventMutations,
   ...outsideMutations,
   ...severalHostsMutations,
   ...accessMutations,
