@@ -34,19 +34,27 @@ export const limits = {
   // Notifications.
   notificationRulesMax: 100,
   notificationIdCharsMax: 255,
-  /** How often queues of events are looked at, how many of their events are read and posted at once, and how long a webhook may take to answer. */
+  notificationArnCharsMax: 256,
+
+  // Events for webhooks.
+  /** How often queues are looked at, how many events are read, posted and removed at once, and how long a webhook may take to answer. */
   eventLookMs: 250,
   eventsReadAtOnce: 200,
   eventsSentAtOnce: 16,
+  eventsForgottenAtOnce: 64,
   eventAnswerMs: 10_000,
-  /** The pause before a webhook that is away is tried again. */
+  /** The pause before an event is posted again: at first, and at most. */
   eventRetryMsMin: 1_000,
   eventRetryMsMax: 60_000,
-  /** How often a webhook may refuse one event before it is given up. */
+  /** So many failures in a row end a look at a queue. The pause before the next look grows up to this. */
+  eventFailuresMax: 16,
+  eventPauseMsMax: 10_000,
+  /** Events that wait for a time of their own, for each webhook. */
+  eventsDelayedMax: 1000,
+  /** How often a webhook that takes others may refuse one event before it is given up. */
   eventRefusalsMax: 5,
-  /** How long events wait for a webhook that is away. */
   eventKeptMs: 3 * 24 * 60 * 60 * 1000,
-  strayEventsLookMs: 60 * 60 * 1000,
+  eventExpiryEveryMs: 60 * 60 * 1000,
 
   // Object Lock.
   retentionDaysMax: 36_500,

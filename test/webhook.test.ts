@@ -2,7 +2,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { postJson } from '../src/webhook.ts'
+import { collectEverything } from '../src/cli/serving/collector.ts'
+import { type PostOptions, postJson } from '../src/webhook.ts'
 
 let close = async (): Promise<void> => {}
 afterEach(() => close())
@@ -16,8 +17,8 @@ async function receiving(listener: RequestListener): Promise<string> {
   }
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
-const never = new AbortController().signal
-const post = (url: string, signal = never) => postJson({ url }, '{}', signal)
+const post = (url: string, options: Partial<PostOptions> = {}) =>
+  postJson({ url }, '{}', { answerMs: 5_000, ...options })
 
 describe('a post', () => {
   it('on a connection that the receiver closes just then is made again on another', async () => {
@@ -60,10 +61,33 @@ describe('a post', () => {
     await cut
   })
 
+  it('ends when there is no answer in time, also when all garbage has been collected', async () => {
+    const url = await receiving(() => collectEverything())
+    expect(await post(url, { answerMs: 200, signal: new AbortController().signal })).toBeUndefined()
+  })
+
+  it('ends with an answer that leads to another protocol', async () => {
+    const url = await receiving((request) => {
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')
+    })
+    expect(await post(url)).toBeUndefined()
+  })
+
+  it('holds no connection for a body that does not come', async () => {
+    let open = 0
+    const url = await receiving((request, response) => {
+      open++
+      request.socket.on('close', () => open--)
+      response.writeHead(200, { 'content-length': '5' }).flushHeaders()
+    })
+    expect([await post(url), await post(url)]).toEqual([200, 200])
+    await expect.poll(() => open).toBe(0)
+  })
+
   it('ends with its signal', async () => {
     const ending = new AbortController()
     const url = await receiving(() => ending.abort())
-    expect(await post(url, ending.signal)).toBeUndefined()
+    expect(await post(url, { signal: ending.signal })).toBeUndefined()
   })
 
   it('reaches nobody where nobody listens', async () => {

@@ -20,7 +20,7 @@ export function auditWebhook({ queueMax = limits.auditQueueMax, warn, ...receive
   const sendAll = async (): Promise<void> => {
     let pauseMs: number = limits.auditRetryMsMin
     for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
-      if (isTaken(await postJson(receiver, line, AbortSignal.timeout(limits.auditAnswerMs)))) {
+      if (isTaken(await postJson(receiver, line, { answerMs: limits.auditAnswerMs }))) {
         waiting.shift()
         pauseMs = limits.auditRetryMsMin
         continue

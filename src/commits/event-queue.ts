@@ -2,7 +2,7 @@
 import { type Clock, timeOrderedId } from '../clock.ts'
 import type { Put } from '../kv/kv.ts'
 import { eventKey } from '../records/keyspace.ts'
-import type { EventName, EventRecord, NotificationRule, TestEvent } from '../records/notifications.ts'
+import type { EventName, EventRecord, TestEvent } from '../records/notifications.ts'
 import { eventCodec } from '../records/record-codecs.ts'
 import type { VersionRecord } from '../records/records.ts'
 import { rulesFor, webhookOf } from '../rules/notifications.ts'
@@ -28,7 +28,7 @@ export function eventPuts(
   if (bucket.notifications === undefined) return none
   const told = sender === undefined ? asExpiration(name) : name
   return rulesFor(bucket.notifications, told, key).map((rule) =>
-    eventPut(clock, rule, {
+    eventPut(clock, webhookOf(rule.queueArn) ?? '', {
       kind: 'object',
       name: told,
       timeMs: clock.now(),
@@ -37,20 +37,29 @@ export function eventPuts(
       bucketOwner: bucket.owner,
       key,
       versionId: bucket.versioning === 'unversioned' ? undefined : version.versionId,
-      sequence: version.sequence,
+      stamp: nextStamp(clock),
       ...(version.kind === 'object' ? { size: version.size, etag: version.etag } : {}),
       sender,
     }),
   )
 }
 
-/** The put that tells the webhook of a new rule that it will hear from the bucket. */
-export function testEventPut(clock: Clock, rule: NotificationRule, event: Omit<TestEvent, 'kind' | 'timeMs'>): Put {
-  return eventPut(clock, rule, { kind: 'test', timeMs: clock.now(), ...event })
+const lastStamps = new WeakMap<Clock, number>()
+
+/** A change of a key reads what the change before it has written. So its stamp comes later, and is the greater one. */
+function nextStamp(clock: Clock): number {
+  const stamp = Math.max(clock.now() * 1000, (lastStamps.get(clock) ?? 0) + 1)
+  lastStamps.set(clock, stamp)
+  return stamp
 }
 
-function eventPut(clock: Clock, { queueArn }: NotificationRule, record: EventRecord): Put {
-  const key = eventKey(webhookOf(queueArn) ?? '', timeOrderedId(clock))
+/** The put that tells a webhook that it will hear from a bucket. */
+export function testEventPut(clock: Clock, webhook: string, event: Omit<TestEvent, 'kind' | 'timeMs'>): Put {
+  return eventPut(clock, webhook, { kind: 'test', timeMs: clock.now(), ...event })
+}
+
+function eventPut(clock: Clock, webhook: string, record: EventRecord): Put {
+  const key = eventKey(webhook, timeOrderedId(clock))
   return { key, value: eventCodec.encode(key, record) }
 }
 

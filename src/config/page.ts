@@ -106,11 +106,11 @@ const webhooks: readonly string[] = [
   '```toml',
   '[webhooks.thumbnails]                    # 1 to 64 letters, digits, _ or -',
   'url = "https://app.example.com/events"   # http or https, without credentials in it',
-  'token = "..."                            # initially none: 16 to 512 letters, digits and ._~+/=-, sent as a bearer token',
+  'token = "..."                            # initially none; sent as a bearer token',
   '```',
   '',
-  "MinIO's variables name webhooks, too: `MINIO_NOTIFY_WEBHOOK_ENABLE_NAME=on`, `MINIO_NOTIFY_WEBHOOK_ENDPOINT_NAME` and `MINIO_NOTIFY_WEBHOOK_AUTH_TOKEN_NAME`. They override the file; the name",
-  'counts in lower case.',
+  "MinIO's variables name webhooks, too: `MINIO_NOTIFY_WEBHOOK_ENABLE_NAME=on`, `MINIO_NOTIFY_WEBHOOK_ENDPOINT_NAME` and `MINIO_NOTIFY_WEBHOOK_AUTH_TOKEN_NAME`. They override the file. Names have",
+  'no case.',
   '',
 ]
 

@@ -35,7 +35,7 @@ export function shownSettings(configuration: Configuration): ShownSetting[] {
     })),
     ...webhooks.map(({ name, url, token }) => ({
       name: `webhooks.${name}`,
-      value: token === undefined ? { url } : { url, token: '(set)' },
+      value: { url: shownUrl(url), ...(token === undefined ? {} : { token: '(set)' }) },
       summary: 'A receiver of events.',
     })),
     ...accounts.map(({ id, name, keys }) => ({

@@ -111,19 +111,21 @@ export async function findBucket(backend: Pick<Backend, 'kv'>, scope: BucketScop
   return admitted(scope, entry).record
 }
 
-/** Replaces a bucket's record with what `change` returns for it, and commits `puts` with it. Throws NoSuchBucket, or what the scope throws. */
+/** Replaces a bucket's record with what `change` returns for it, and commits what `putsFor` returns for the record before with it. Throws NoSuchBucket, or what the scope throws. */
 export async function changeBucket(
   backend: Pick<Backend, 'kv' | 'clock'>,
   scope: BucketScope,
   change: (bucket: BucketRecord) => BucketRecord,
-  puts: readonly Put[] = [],
+  putsFor: (before: BucketRecord) => readonly Put[] = () => [],
 ): Promise<void> {
   const key = bucketKey(scope.name)
   await commitDecision(backend, async () => {
     const [entry] = await backend.kv.get([key])
     const { record, version } = admitted(scope, entry)
     const value = bucketCodec.encode(key, change(record))
-    return { result: undefined, commit: { checks: [{ key, version }], puts: [{ key, value }, ...puts] } }
+    const more = putsFor(record)
+    const puts = [{ key, value }, ...more]
+    return { result: undefined, commit: { grows: more.length > 0, checks: [{ key, version }], puts } }
   })
 }
 

@@ -32,7 +32,7 @@ export async function setTags(
   tags: readonly Tag[],
 ): Promise<VersionInBucket> {
   const change = async (record: ObjectRecord) => withAttributes(record, { tags })
-  return changeVersion(backend, scope, address, change, { grows: tags.length > 0, event: 'ObjectTagging:Put' })
+  return changeVersion(backend, scope, address, change, { grows: tags.length > 0, event: () => 'ObjectTagging:Put' })
 }
 
 export async function removeTags(
@@ -41,7 +41,9 @@ export async function removeTags(
   address: VersionAddress,
 ): Promise<VersionInBucket> {
   const change = async (record: ObjectRecord) => withAttributes(record, { tags: [] })
-  return changeVersion(backend, scope, address, change, { event: 'ObjectTagging:Delete' })
+  return changeVersion(backend, scope, address, change, {
+    event: ({ tags }) => (tags.length === 0 ? undefined : 'ObjectTagging:Delete'),
+  })
 }
 
 /** Throws InvalidRequest when the bucket has no Object Lock. */
@@ -69,7 +71,10 @@ export async function setGrants(
 ): Promise<VersionInBucket> {
   const change = async (record: ObjectRecord, { record: bucket }: FoundBucket): Promise<ObjectRecord> =>
     withAttributes(record, { grants: grantsIn(bucket, record.attributes) })
-  return changeVersion(backend, scope, address, change, { grows: true, event: 'ObjectAcl:Put' })
+  return changeVersion(backend, scope, address, change, {
+    grows: true,
+    event: (before, after) => (isSame(before.grants, after.grants) ? undefined : 'ObjectAcl:Put'),
+  })
 }
 
 /**
@@ -123,30 +128,37 @@ export async function findLockable(
   return record.attributes
 }
 
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+interface ChangeOptions {
+  grows?: boolean
+  /** What to tell of the change. */
+  event?(before: ObjectAttributes, after: ObjectAttributes): EventName | undefined
+}
+
 async function changeVersion(
   backend: Backend,
   scope: BucketScope,
   { key, versionId }: VersionAddress,
   change: (record: ObjectRecord, bucket: FoundBucket) => Promise<ObjectRecord>,
-  { grows = false, event }: { grows?: boolean; event?: EventName } = {},
+  { grows = false, event = () => undefined }: ChangeOptions = {},
 ): Promise<VersionInBucket> {
   return commitKeyDecision(backend, scope.name, key, async () => {
     const { bucket, entry, record } = await findVersion(backend, scope, key, versionId)
     const wrapping = new NewestWrapping(backend, bucket.record.id, key)
     const changed = wrapping.newest(await change(record, bucket))
+    const name = event(record.attributes, changed.attributes)
+    const events = name === undefined ? [] : eventPuts(backend, bucket, key, { name, version: changed })
     return {
       result: { bucket: bucket.record, record: changed },
       commit: {
-        grows,
+        grows: grows || events.length > 0,
         checks: [
           { key: bucketKey(bucket.record.name), version: bucket.version },
           { key: entry.key, version: entry.version },
           ...wrapping.checks,
         ],
-        puts: [
-          { key: entry.key, value: objectCodec.encode(entry.key, changed) },
-          ...(event === undefined ? [] : eventPuts(backend, bucket, key, { name: event, version: changed })),
-        ],
+        puts: [{ key: entry.key, value: objectCodec.encode(entry.key, changed) }, ...events],
       },
     }
   })

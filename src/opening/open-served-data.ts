@@ -73,8 +73,9 @@ function startJobsOf(
     if (!isPassing(error)) log.error({ err: error }, 'a background job failed')
   }
   const warn = (message: string): void => log.warn(message)
+  const inform = (message: string): void => log.info(message)
   const { region, webhooks = [] } = settings
-  const delivery = startEventDelivery({ backend, region, webhooks, onError, warn })
+  const delivery = startEventDelivery({ backend, region, webhooks, onError, warn, inform })
   const jobs = startJobs({
     backend,
     isLockClockFollowed: post !== undefined,
@@ -89,7 +90,7 @@ function startJobsOf(
     isPassing,
     onError,
     warn,
-    inform: (message) => log.info(message),
+    inform,
   })
   return {
     stop: async () => {

@@ -44,8 +44,8 @@ export interface ObjectEvent {
   key: string
   /** Absent: the bucket has no versions. */
   versionId?: string | undefined
-  /** Of the version. */
-  sequence: number
+  /** Microseconds since the epoch, or a little more: of two events that one process queues, the later has the greater stamp. */
+  stamp: number
   /** Absent: the version is a delete marker. */
   size?: number | undefined
   etag?: string | undefined

@@ -42,13 +42,19 @@ export function rulesFor(rules: readonly NotificationRule[], name: EventName, ke
 }
 
 /**
- * The webhook that an ARN names: `arn:aws:sqs:REGION:ACCOUNT:NAME`, as AWS writes queues, or `arn:minio:sqs:REGION:NAME:webhook`. Region and account can be
- * anything. `undefined`: it names none.
+ * The webhook that an ARN names, in lower case: `arn:aws:sqs:REGION:ACCOUNT:NAME`, as AWS writes queues, or `arn:minio:sqs:REGION:NAME:webhook`. Region and account
+ * can be anything. `undefined`: it names none.
  */
 export function webhookOf(arn: string): string | undefined {
   const [, partition, fifth, sixth] = /^arn:([a-z-]+):sqs:[^:]*:([^:]*):([^:]+)$/.exec(arn) ?? []
-  if (partition === 'minio') return sixth === 'webhook' && fifth !== '' ? fifth : undefined
-  return sixth
+  const name = partition === 'minio' ? sixth === 'webhook' && fifth : sixth
+  return name ? name.toLowerCase() : undefined
+}
+
+/** The webhooks that rules name and earlier ones did not. */
+export function newWebhooks(before: readonly NotificationRule[], now: readonly NotificationRule[]): string[] {
+  const [known, named] = [before, now].map((rules) => rules.flatMap(({ queueArn }) => webhookOf(queueArn) ?? []))
+  return [...new Set(named)].filter((webhook) => !known?.includes(webhook))
 }
 
 /** What a bucket's record keeps of `rules`: `undefined` for none. `webhooks`: the names that the server knows. Throws InvalidArgument with S3's texts. */
@@ -84,7 +90,9 @@ function checkRule(
     throw invalidArgument('Id', id, `Id must not be longer than ${limits.notificationIdCharsMax} characters.`)
   }
   const webhook = webhookOf(queueArn)
-  if (webhook === undefined) throw invalidArgument('QueueArn', queueArn, 'The ARN is not well formed')
+  if (webhook === undefined || queueArn.length > limits.notificationArnCharsMax) {
+    throw invalidArgument('QueueArn', queueArn, 'The ARN is not well formed')
+  }
   if (!webhooks.has(webhook)) {
     throw invalidArgument(
       queueArn,

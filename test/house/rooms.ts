@@ -32,6 +32,7 @@ const leaves = [
   'address-range.ts',
   'wasm.ts',
   'webhook.ts',
+  'deadline.ts',
   'checksums/',
 ]
 const kvInterface = ['kv/kv.ts', 'kv/ordered-key.ts']

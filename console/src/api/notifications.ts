@@ -84,5 +84,5 @@ function ruleOf({ id, webhook, arn, events, prefix, suffix }: NotificationRule):
 /** The webhook that `arn:aws:sqs:REGION:ACCOUNT:NAME` or `arn:minio:sqs:REGION:NAME:webhook` names. */
 function webhookOf(arn: string): string | undefined {
   const [, partition, fifth, sixth] = /^arn:([a-z-]+):sqs:[^:]*:([^:]*):([^:]+)$/.exec(arn) ?? []
-  return partition === 'minio' ? fifth : sixth
+  return partition === 'minio' ? (sixth === 'webhook' ? fifth : undefined) : sixth
 }

@@ -9,18 +9,15 @@ import { removeExpired, WebhookQueue, type WebhookQueueOptions } from './webhook
 
 export interface EventDeliveryOptions extends WebhookQueueOptions {
   webhooks: readonly Webhook[]
-  onError(error: unknown): void
+  /** How often events are looked for that have waited for too long, the first time not before. */
+  expiryEveryMs?: number
 }
 
 /** Until it is stopped. Stopping ends posts under way; their events are posted again at the next start. */
 export function startEventDelivery(options: EventDeliveryOptions): Maintenance {
-  const { webhooks } = options
   const closing = new AbortController()
   const { signal } = closing
-  const running = [
-    ...webhooks.map((webhook) => deliver(webhook, options, signal)),
-    forgetStrays(new Set(webhooks.map(({ name }) => name)), options, signal),
-  ]
+  const running = [...options.webhooks.map((webhook) => deliver(webhook, options, signal)), expire(options, signal)]
   return {
     stop: async () => {
       closing.abort()
@@ -31,51 +28,43 @@ export function startEventDelivery(options: EventDeliveryOptions): Maintenance {
 
 async function deliver(webhook: Webhook, options: EventDeliveryOptions, signal: AbortSignal): Promise<void> {
   const queue = new WebhookQueue(webhook, options)
-  let awayTimes = 0
-  await repeatedly(signal, options, async () => {
-    const reception = await queue.send(signal)
-    if (reception !== 'none') {
-      awayTimes = 0
-      return reception === 'all' ? limits.eventLookMs : limits.eventRetryMsMin
+  let stopsInRow = 0
+  await repeatedly(0, signal, options, async () => {
+    if (await queue.send(signal)) {
+      stopsInRow = 0
+      return limits.eventLookMs
     }
-    if (awayTimes === 0 && !signal.aborted) options.warn(`the webhook ${webhook.name} takes no events: they wait`)
-    warnOfExpired(webhook.name, await removeExpired(options.backend, webhook.name), options)
-    return Math.min(limits.eventRetryMsMin * 2 ** awayTimes++, limits.eventRetryMsMax)
+    return Math.min(limits.eventRetryMsMin * 2 ** stopsInRow++, limits.eventPauseMsMax)
   })
 }
 
-/** Removes old events of webhooks that the configuration does not name, or no longer. */
-async function forgetStrays(
-  known: ReadonlySet<string>,
-  options: EventDeliveryOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const { backend } = options
-  await repeatedly(signal, options, async () => {
+/** Gives up old events, also of webhooks that the configuration does not name, or no longer. Not at once: after a long time off, each is tried first. */
+async function expire(options: EventDeliveryOptions, signal: AbortSignal): Promise<void> {
+  const { backend, warn, expiryEveryMs = limits.eventExpiryEveryMs } = options
+  await repeatedly(expiryEveryMs, signal, options, async () => {
     for (let { start, end } = queuedEvents; ; ) {
       const [next] = await backend.kv.range({ start, end, limit: 1 })
-      if (next === undefined) return limits.strayEventsLookMs
+      if (next === undefined || signal.aborted) return expiryEveryMs
       const { webhook } = eventOf(next.key)
-      if (!known.has(webhook)) warnOfExpired(webhook, await removeExpired(backend, webhook), options)
+      const count = await removeExpired(backend, webhook, signal)
+      const days = limits.eventKeptMs / (24 * 60 * 60 * 1000)
+      if (count > 0) warn(`${count} events for the webhook ${webhook} were given up after ${days} days`)
       start = eventsFor(webhook).end
     }
   })
 }
 
-function warnOfExpired(webhook: string, count: number, { warn }: EventDeliveryOptions): void {
-  if (count === 0) return
-  const days = limits.eventKeptMs / (24 * 60 * 60 * 1000)
-  warn(`${count} events for the webhook ${webhook} were given up after ${days} days`)
-}
-
 /** Calls `work` until the signal is aborted, and waits as long between calls as it says. */
 async function repeatedly(
+  firstAfterMs: number,
   signal: AbortSignal,
   { backend, onError }: EventDeliveryOptions,
   work: () => Promise<number>,
 ): Promise<void> {
-  while (!signal.aborted) {
-    let waitMs: number = limits.eventRetryMsMax
+  for (let waitMs = firstAfterMs; ; ) {
+    if (waitMs > 0) await delay(waitMs, undefined, { signal, ref: false }).catch(() => {})
+    if (signal.aborted) return
+    waitMs = limits.eventRetryMsMax
     try {
       // Damaged metadata takes no commits, so what was delivered would be delivered again and again.
       if ((await backend.kv.integrity.damage()) === undefined) waitMs = await work()
@@ -83,6 +72,5 @@ async function repeatedly(
       waitMs = limits.eventRetryMsMin
       if (!signal.aborted && !(error instanceof KvUnavailable)) onError(error)
     }
-    await delay(waitMs, undefined, { signal, ref: false }).catch(() => {})
   }
 }

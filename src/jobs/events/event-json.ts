@@ -17,13 +17,13 @@ function testMessage({ timeMs, bucket, requestId }: TestEvent): object {
 }
 
 function objectMessage(event: ObjectEvent, region: string): object {
-  const { name, timeMs, ruleId, bucket, bucketOwner, key, versionId, size, etag, sender } = event
+  const { name, timeMs, ruleId, bucket, bucketOwner, key, versionId, size, etag, stamp, sender } = event
   return {
     EventName: `s3:${name}`,
     Key: `${bucket}/${key}`,
     Records: [
       {
-        eventVersion: '2.1',
+        eventVersion: /^Object(Created|Removed):/.test(name) ? '2.1' : '2.3',
         eventSource: 'aws:s3',
         awsRegion: region,
         eventTime: timeText(timeMs),
@@ -35,7 +35,7 @@ function objectMessage(event: ObjectEvent, region: string): object {
           s3SchemaVersion: '1.0',
           configurationId: ruleId,
           bucket: { name: bucket, ownerIdentity: { principalId: bucketOwner }, arn: `arn:aws:s3:::${bucket}` },
-          object: { key: formEncoded(key), size, eTag: etag, versionId, sequencer: sequencerOf(event) },
+          object: { key: formEncoded(key), size, eTag: etag, versionId, sequencer: sequencerOf(stamp) },
         },
       },
     ],
@@ -47,12 +47,4 @@ const timeText = (timeMs: number): string => new Date(timeMs).toISOString()
 /** As in a form, where a space is a `+`, but with slashes as they are. */
 const formEncoded = (key: string): string => new URLSearchParams({ '': key }).toString().slice(1).replaceAll('%2F', '/')
 
-/** Of two events of one key, the later has the greater text. Those of one version within a millisecond go from its beginning to its end. */
-function sequencerOf({ timeMs, sequence, name }: ObjectEvent): string {
-  const step = name.endsWith(':Delete') && !name.startsWith('ObjectTagging') ? 2 : isBeginning(name) ? 0 : 1
-  const texts = [timeMs, sequence].map((number) => number.toString(16).padStart(12, '0'))
-  return [...texts, step].join('').toUpperCase()
-}
-
-const isBeginning = (name: ObjectEvent['name']): boolean =>
-  name.startsWith('ObjectCreated:') || name.endsWith(':DeleteMarkerCreated')
+const sequencerOf = (stamp: number): string => stamp.toString(16).toUpperCase().padStart(16, '0')

@@ -1,25 +1,38 @@
-/** The events that wait for one webhook. Each is posted until the webhook takes it; a crash between the answer and the commit posts it again. */
+/**
+ * The events that wait for one webhook. Each is posted until the webhook takes it; a crash between the answer and the commit posts it again. An event that was not
+ * taken waits for a time of its own, so that those behind it go on.
+ */
 import { firstIdSince } from '../../clock.ts'
 import type { Backend } from '../../commits/backend.ts'
+import { lockNow } from '../../commits/lock-clock.ts'
 import type { Entry, Key } from '../../kv/kv.ts'
 import { keyAfter } from '../../kv/ordered-key.ts'
 import { limits } from '../../limits.ts'
 import { eventKey, eventOf, eventsFor } from '../../records/keyspace.ts'
+import type { EventRecord } from '../../records/notifications.ts'
 import { eventCodec } from '../../records/record-codecs.ts'
 import { isTaken, postJson, type Webhook } from '../../webhook.ts'
 import { eventJson } from './event-json.ts'
 
 export interface WebhookQueueOptions {
-  backend: Pick<Backend, 'kv' | 'clock'>
+  backend: Backend
   region: string
-  /** Tells the operator about events that were given up. */
+  /** Tells the operator that a webhook takes no events, or that events were given up. */
   warn(message: string): void
+  /** Tells the operator that it takes them again. */
+  inform(message: string): void
+  onError(error: unknown): void
   /** Milliseconds of a monotonic clock. */
   monotonicMs?(): number
 }
 
-/** How many of the events that were due the webhook answered, rather than being away. */
-export type Reception = 'all' | 'some' | 'none'
+/** An event that was posted and not taken. */
+interface Delayed {
+  key: Key
+  times: number
+  againMs: number
+  firstMs: number
+}
 
 /** Answers that say something about the event itself, rather than about the receiver: it would say the same for ever. */
 const refusals: ReadonlySet<number> = new Set([400, 413, 415, 422])
@@ -27,97 +40,181 @@ const refusals: ReadonlySet<number> = new Set([400, 413, 415, 422])
 export class WebhookQueue {
   readonly #webhook: Webhook
   readonly #options: WebhookQueueOptions
-  /** How often the webhook has refused an event that it is still offered, and when it is offered it again, by the id of the event. */
-  readonly #refused = new Map<string, { times: number; againMs: number }>()
+  /** By the id of the event. */
+  readonly #delayed = new Map<string, Delayed>()
+  /** What is due and has not been posted yet is looked for from here on. */
+  #from: Key
+  #taken = 0
+  #takenMs = Number.NEGATIVE_INFINITY
+  #failuresInRow = 0
+  #isAway = false
+  /** What was given up since the operator was last told. */
+  #givenUp = 0
+  #toldMs = Number.NEGATIVE_INFINITY
 
   constructor(webhook: Webhook, options: WebhookQueueOptions) {
     this.#webhook = webhook
     this.#options = options
+    this.#from = eventsFor(webhook.name).start
   }
 
-  /** Posts all events that are due, until the webhook is away: it takes none of several. */
-  async send(signal: AbortSignal): Promise<Reception> {
+  /**
+   * Posts the events that are due, at first those that have not been posted before. Stops before their end when the webhook takes none of many in a row. Resolves with
+   * false when it has stopped and nothing was taken at all.
+   */
+  async send(signal: AbortSignal): Promise<boolean> {
+    this.#failuresInRow = 0
+    const before = this.#taken
+    const isDone = (await this.#sendNew(signal)) && (await this.#sendDelayed(signal))
+    this.#tellOfGivenUp()
+    return isDone || this.#taken > before
+  }
+
+  async #sendNew(signal: AbortSignal): Promise<boolean> {
     const { kv } = this.#options.backend
     const { start, end } = eventsFor(this.#webhook.name)
-    let reception: Reception = 'all'
-    for (let from = start; ; ) {
-      const page = await kv.range({ start: from, end, limit: limits.eventsReadAtOnce })
-      const last = page.at(-1)
-      // What was offered before has been taken or given up.
-      if (from === start && last === undefined) this.#refused.clear()
-      const ofPage = await this.#sendPage(
-        page.filter(({ key }) => this.#isDue(key)),
+    for (;;) {
+      const page = await kv.range({ start: this.#from, end, limit: limits.eventsReadAtOnce })
+      const rest = await this.#sendPage(
+        page.filter(({ key }) => !this.#delayed.has(eventOf(key).id)),
         signal,
       )
-      if (ofPage !== 'all') reception = ofPage
-      if (reception === 'none' || last === undefined || page.length < limits.eventsReadAtOnce) return reception
-      from = keyAfter(last.key)
+      const last = page.at(-1)
+      const isEnd = last === undefined || page.length < limits.eventsReadAtOnce
+      if (rest.length === 0 && isEnd) {
+        // Commits of several processes can put events before others that were seen.
+        this.#from = start
+        return true
+      }
+      // Those that could not be noted wait for the next time around.
+      this.#from = rest[0]?.key ?? keyAfter(last?.key ?? start)
+      if (rest.length > 0 || signal.aborted) return false
     }
+  }
+
+  async #sendDelayed(signal: AbortSignal): Promise<boolean> {
+    const { kv } = this.#options.backend
+    const due = [...this.#delayed.values()].filter(({ againMs }) => againMs <= this.#nowMs())
+    for (let at = 0; at < due.length; at += limits.eventsReadAtOnce) {
+      const keys = due.slice(at, at + limits.eventsReadAtOnce).map(({ key }) => key)
+      const entries = await kv.get(keys)
+      // Some may have been removed for their age.
+      for (const [i, key] of keys.entries()) if (entries[i] === undefined) this.#delayed.delete(eventOf(key).id)
+      const rest = await this.#sendPage(
+        entries.flatMap((entry) => entry ?? []),
+        signal,
+      )
+      if (rest.length > 0) return false
+    }
+    return true
+  }
+
+  /** Resolves with the events that were not posted, because the webhook took none of many in a row. */
+  async #sendPage(events: readonly Entry[], signal: AbortSignal): Promise<readonly Entry[]> {
+    let next = 0
+    let done: Key[] = []
+    const forget = async (): Promise<void> => {
+      const keys = done
+      done = []
+      if (keys.length > 0) await this.#options.backend.kv.commit({ deletes: keys })
+    }
+    const sendInTurn = async (): Promise<void> => {
+      while (next < events.length && this.#failuresInRow < limits.eventFailuresMax && !signal.aborted) {
+        const event = events[next++]
+        if (event !== undefined && (await this.#offer(event, signal))) done.push(event.key)
+        if (done.length >= limits.eventsForgottenAtOnce) await forget()
+      }
+    }
+    await Promise.all(Array.from({ length: limits.eventsSentAtOnce }, sendInTurn))
+    await forget()
+    return events.slice(next)
+  }
+
+  /** Resolves with whether the event is done with: taken, or given up. */
+  async #offer({ key, value }: Entry, signal: AbortSignal): Promise<boolean> {
+    const { id } = eventOf(key)
+    const status = await this.#post(key, value, signal)
+    if (signal.aborted && !isTaken(status)) return false
+    if (isTaken(status)) {
+      this.#wasTaken()
+      this.#delayed.delete(id)
+      return true
+    }
+    const nowMs = this.#nowMs()
+    const before = this.#delayed.get(id) ?? { key, times: 0, firstMs: nowMs, againMs: nowMs }
+    const times = before.times + 1
+    const isRefused = status !== undefined && refusals.has(status)
+    // A receiver that refuses everything is set up wrongly, and will take them once it is mended.
+    if (isRefused && times >= limits.eventRefusalsMax && this.#takenMs > before.firstMs) {
+      this.#delayed.delete(id)
+      this.#givenUp++
+      return true
+    }
+    const againMs = nowMs + Math.min(limits.eventRetryMsMin * 2 ** before.times, limits.eventRetryMsMax)
+    if (before.times > 0 || this.#delayed.size < limits.eventsDelayedMax) {
+      this.#delayed.set(id, { ...before, times, againMs })
+    }
+    this.#wasNotTaken(status)
+    return false
+  }
+
+  async #post(key: Key, value: Buffer, signal: AbortSignal): Promise<number | undefined> {
+    let event: EventRecord
+    try {
+      event = eventCodec.decode(key, value)
+    } catch (error) {
+      this.#options.onError(error)
+      return undefined
+    }
+    const json = eventJson(event, this.#options.region)
+    return postJson(this.#webhook, json, { answerMs: limits.eventAnswerMs, signal })
+  }
+
+  #wasTaken(): void {
+    this.#taken++
+    this.#takenMs = this.#nowMs()
+    this.#failuresInRow = 0
+    if (!this.#isAway) return
+    this.#isAway = false
+    this.#options.inform(`the webhook ${this.#webhook.name} takes events again`)
+    // Nothing waits any longer for a webhook that is there.
+    for (const delayed of this.#delayed.values()) delayed.againMs = this.#takenMs
+  }
+
+  #wasNotTaken(status: number | undefined): void {
+    this.#failuresInRow++
+    if (this.#isAway || this.#takenMs > this.#nowMs() - limits.eventRetryMsMax) return
+    this.#isAway = true
+    const why = status === undefined ? 'no answer' : `status ${status}`
+    this.#options.warn(`the webhook ${this.#webhook.name} takes no events (${why}): they wait`)
+  }
+
+  /** At most once a minute, because many can be given up at once. */
+  #tellOfGivenUp(): void {
+    if (this.#givenUp === 0 || this.#toldMs > this.#nowMs() - limits.eventRetryMsMax) return
+    this.#options.warn(
+      `the webhook ${this.#webhook.name} refused ${this.#givenUp} events again and again: they were given up`,
+    )
+    this.#givenUp = 0
+    this.#toldMs = this.#nowMs()
   }
 
   #nowMs(): number {
     return this.#options.monotonicMs?.() ?? performance.now()
   }
-
-  #isDue(key: Key): boolean {
-    const refused = this.#refused.get(eventOf(key).id)
-    return refused === undefined || refused.againMs <= this.#nowMs()
-  }
-
-  async #sendPage(due: readonly Entry[], signal: AbortSignal): Promise<Reception> {
-    const done: Key[] = []
-    let next = 0
-    let heard = 0
-    let unheard = 0
-    const sendInTurn = async (): Promise<void> => {
-      for (let event = due[next++]; event !== undefined && !signal.aborted; event = due[next++]) {
-        const outcome = await this.#post(event, signal)
-        if (outcome === 'away') {
-          unheard++
-          return
-        }
-        heard++
-        if (outcome === 'taken' || this.#givesUp(event.key)) done.push(event.key)
-      }
-    }
-    await Promise.all(Array.from({ length: limits.eventsSentAtOnce }, sendInTurn))
-    // One commit for all: after a crash, those of a page are posted again.
-    if (done.length > 0) await this.#options.backend.kv.commit({ deletes: done })
-    if (unheard === 0) return 'all'
-    return heard === 0 ? 'none' : 'some'
-  }
-
-  async #post({ key, value }: Entry, signal: AbortSignal): Promise<'taken' | 'refused' | 'away'> {
-    const json = eventJson(eventCodec.decode(key, value), this.#options.region)
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(limits.eventAnswerMs)])
-    const status = await postJson(this.#webhook, json, patience)
-    if (isTaken(status)) return 'taken'
-    return status !== undefined && refusals.has(status) ? 'refused' : 'away'
-  }
-
-  /** Notes that the webhook has refused an event. True when it has done so often enough. */
-  #givesUp(key: Key): boolean {
-    const { id } = eventOf(key)
-    const times = (this.#refused.get(id)?.times ?? 0) + 1
-    if (times < limits.eventRefusalsMax) {
-      this.#refused.set(id, { times, againMs: this.#nowMs() + limits.eventRetryMsMin * 2 ** times })
-      return false
-    }
-    this.#refused.delete(id)
-    this.#options.warn(`the webhook ${this.#webhook.name} refused an event ${times} times: it was given up`)
-    return true
-  }
 }
 
-/** Removes events that have waited for too long for a webhook. Resolves with their number. */
-export async function removeExpired({ kv, clock }: Pick<Backend, 'kv' | 'clock'>, webhook: string): Promise<number> {
+/** Removes events that have waited for too long. Their age is the lock clock's: a clock that is set ahead removes nothing. Resolves with their number. */
+export async function removeExpired(backend: Backend, webhook: string, signal?: AbortSignal): Promise<number> {
+  const { kv } = backend
   const { start } = eventsFor(webhook)
-  const end = eventKey(webhook, firstIdSince(clock.now() - limits.eventKeptMs))
+  const end = eventKey(webhook, firstIdSince((await lockNow(backend)) - limits.eventKeptMs))
   let removed = 0
-  for (;;) {
+  while (signal?.aborted !== true) {
     const page = await kv.range({ start, end, limit: limits.eventsReadAtOnce })
-    if (page.length === 0) return removed
+    if (page.length === 0) break
     await kv.commit({ deletes: page.map(({ key }) => key) })
     removed += page.length
   }
+  return removed
 }

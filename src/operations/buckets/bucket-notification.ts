@@ -8,7 +8,7 @@ import { boolean } from '../../contract/values.ts'
 import { invalidArgument } from '../../errors.ts'
 import { changeBucket, findBucket } from '../../objects/buckets.ts'
 import type { NotificationRule } from '../../records/notifications.ts'
-import { checkNotifications } from '../../rules/notifications.ts'
+import { checkNotifications, newWebhooks } from '../../rules/notifications.ts'
 import { defineOperation } from '../context.ts'
 
 const filterRuleShape = struct({ Name: string, Value: string })
@@ -46,12 +46,16 @@ export const putBucketNotificationOperation = defineOperation({
 
   async handle({ backend, scope, bucket, requestId }, { skipDestinationValidation, body }) {
     const rules = body.QueueConfiguration.map((element) => toRule(element, backend.clock))
-    const tests = skipDestinationValidation === true ? [] : rules
     await changeBucket(
       backend,
       scope,
       (record) => ({ ...record, notifications: checkNotifications(rules, backend.webhooks ?? noWebhooks) }),
-      tests.map((rule) => testEventPut(backend.clock, rule, { bucket, requestId })),
+      ({ notifications = [] }) =>
+        skipDestinationValidation === true
+          ? []
+          : newWebhooks(notifications, rules).map((webhook) =>
+              testEventPut(backend.clock, webhook, { bucket, requestId }),
+            ),
     )
     return {}
   },

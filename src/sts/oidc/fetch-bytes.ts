@@ -1,4 +1,5 @@
 /** Fetches small documents from an issuer, with limits on time and size, and without redirects. Knows no tokens. */
+import { withDeadline } from '../../deadline.ts'
 import { limits } from '../../limits.ts'
 
 /** The issuer can't be reached, or its answer is invalid. The message names no address, because it may be logged. Clients get less detail. */
@@ -11,23 +12,22 @@ export class IssuerUnreachable extends Error {
 
 /** Rejects with `IssuerUnreachable`. */
 export async function fetchBytes(url: string, signal?: AbortSignal): Promise<Buffer> {
-  const deadline = AbortSignal.timeout(limits.oidcAnswerMs)
   try {
-    const response = await fetch(url, {
-      // A redirect would let another host vouch for the issuer.
-      redirect: 'manual',
-      headers: { accept: 'application/json' },
-      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
-    })
-    if (response.status !== 200) {
-      await response.body?.cancel()
-      throw new IssuerUnreachable(`the issuer answered with status ${response.status}`)
-    }
-    return await readBounded(response)
+    return await withDeadline(limits.oidcAnswerMs, signal, (ending) => fetchInTime(url, ending))
   } catch (error) {
     if (error instanceof IssuerUnreachable) throw error
     throw new IssuerUnreachable('the issuer cannot be reached', { cause: error })
   }
+}
+
+async function fetchInTime(url: string, signal: AbortSignal): Promise<Buffer> {
+  // A redirect would let another host vouch for the issuer.
+  const response = await fetch(url, { redirect: 'manual', headers: { accept: 'application/json' }, signal })
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new IssuerUnreachable(`the issuer answered with status ${response.status}`)
+  }
+  return await readBounded(response)
 }
 
 async function readBounded({ body }: Response): Promise<Buffer> {

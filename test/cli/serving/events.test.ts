@@ -82,14 +82,22 @@ describe('events', () => {
       ...keyVariables,
       MINIO_NOTIFY_WEBHOOK_ENABLE_PRIMARY: 'on',
       MINIO_NOTIFY_WEBHOOK_ENDPOINT_PRIMARY: receiver.url,
-      MINIO_NOTIFY_WEBHOOK_AUTH_TOKEN_PRIMARY: 'canary-token-of-tests',
+      MINIO_NOTIFY_WEBHOOK_AUTH_TOKEN_PRIMARY: 'Bearer canary-token-of-tests',
       MINIO_NOTIFY_WEBHOOK_ENDPOINT_OFF: receiver.url,
     })
     const s3 = place.clientOf(ready.endpoint)
-    await tell(s3, 'arn:minio:sqs::primary:webhook')
+    await tell(s3, 'arn:minio:sqs::PRIMARY:webhook')
     await s3.send(new PutObjectCommand({ Bucket, Key: 'k', Body: '' }))
     await receiver.until((taken) => taken.length === 1)
     expect(receiver.taken[0]?.headers.authorization).toBe('Bearer canary-token-of-tests')
+  })
+
+  it('have somewhere to go where MinIO’s variables say so', async () => {
+    const on = { MINIO_NOTIFY_WEBHOOK_ENABLE_A: 'true', MINIO_NOTIFY_WEBHOOK_CLIENT_CERT_A: '/c', ...keyVariables }
+    const { code, stderr } = await run(local(), on).ended
+    expect([code, stderr]).toEqual([2, expect.stringContaining('MINIO_NOTIFY_WEBHOOK_ENDPOINT_A: expects')])
+    const warned = await serve(local(), { ...on, MINIO_NOTIFY_WEBHOOK_ENDPOINT_A: 'http://127.0.0.1:9/' })
+    await warned.logged((line) => line.includes('MINIO_NOTIFY_WEBHOOK_CLIENT_CERT_A is set, but not followed'))
   })
 
   it('that hang do not hold up the end of a server', async () => {
@@ -111,7 +119,8 @@ describe('events', () => {
       'url = "http://u:canary@host/"',
       'webhooks.a.url: expects an http or https URL without credentials',
     ],
-    ['a short token', 'url = "http://host/"\ntoken = "canary"', 'webhooks.a.token: expects 16 to 512 letters'],
+    ['a token of two words', 'url = "http://host/"\ntoken = "canary two"', 'webhooks.a.token: must be 1 to 1024'],
+    ['two of a name', 'url = "http://host/"\n[webhooks.A]\nurl = "http://host/"', "the name 'a' appears twice"],
     ['no address', 'token = "canary-token-of-tests"', 'webhooks.a.url: '],
     ['a wrong key', 'uri = "http://host/"', "webhooks.a: unknown key 'uri'"],
   ])('cannot be sent to %s', async (_, table, says) => {
