@@ -1,4 +1,5 @@
 /** Delivers the events of buckets to webhooks, each at least once. One process of all that share the metadata does it. */
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { KvUnavailable } from '../../kv/kv.ts'
 import { limits } from '../../limits.ts'
@@ -17,6 +18,8 @@ export interface EventDeliveryOptions extends WebhookQueueOptions {
 export function startEventDelivery(options: EventDeliveryOptions): Maintenance {
   const closing = new AbortController()
   const { signal } = closing
+  // Every post under way listens to it, and Node warns of more than ten.
+  setMaxListeners(0, signal)
   const running = [...options.webhooks.map((webhook) => deliver(webhook, options, signal)), expire(options, signal)]
   return {
     stop: async () => {

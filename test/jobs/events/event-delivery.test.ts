@@ -299,6 +299,19 @@ describe('an event that has waited for three days', () => {
 })
 
 describe('a server', () => {
+  it('has nothing to warn of while many posts are under way', async () => {
+    const seen: Error[] = []
+    const see = (warning: Error): void => void seen.push(warning)
+    process.on('warning', see)
+    receiver.answer = () => 'never'
+    for (let i = 0; i < 20; i++) await put(made, `${i}`)
+    deliver(['primary', receiver.url])
+    await receiver.untilRefused((refused) => refused.length === 16)
+    await delivery?.stop()
+    process.off('warning', see)
+    expect(seen).toEqual([])
+  })
+
   it('that stops leaves a post under way for its next start', async () => {
     let stop: Promise<void> | undefined
     receiver.answer = () => {
