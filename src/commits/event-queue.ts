@@ -20,12 +20,13 @@ const none: Put[] = []
 /** The puts that tell `event` to those who asked for it. */
 export function eventPuts(
   { clock }: Pick<Backend, 'clock'>,
-  { record: bucket, sender }: FoundBucket,
+  { record: bucket, scope }: FoundBucket,
   key: string,
   { name, version }: VersionEvent,
 ): Put[] {
   // Most buckets tell nobody.
   if (bucket.notifications === undefined) return none
+  const sender = scope?.sender
   const told = sender === undefined ? asExpiration(name) : name
   return rulesFor(bucket.notifications, told, key).map((rule) =>
     eventPut(clock, webhookOf(rule.queueArn) ?? '', {

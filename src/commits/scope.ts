@@ -27,8 +27,8 @@ export type ReadExisting = () => ObjectAttributes | undefined
 export interface FoundBucket {
   record: BucketRecord
   version: Version
-  /** Set when the bucket tells somebody of its events: whose request this is. */
-  sender?: EventSender | undefined
+  /** Through which it was found. */
+  scope?: BucketScope | undefined
 }
 
 /** The bucket that `entry` holds. Throws NoSuchBucket, or what `admit` throws. */
@@ -36,7 +36,7 @@ export function admitted(scope: BucketScope, entry: Entry | undefined, existing?
   if (entry === undefined) throw new S3Error('NoSuchBucket', { details: { BucketName: scope.name } })
   const record = decodedBucket(scope.name, entry)
   scope.admit(record, existing)
-  return { record, version: entry.version, sender: record.notifications && scope.sender }
+  return { record, version: entry.version, scope }
 }
 
 /** Reads a bucket and runs a listing's queries in one round trip. Throws what `admitted` throws. */

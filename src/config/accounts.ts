@@ -5,6 +5,7 @@ import { limits } from '../limits.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { awsCredentialPair, credentialPairs } from './options.ts'
 import { parseWith } from './parse-with.ts'
+import { refuseRepeated } from './refuse-repeated.ts'
 
 export interface AccessKey {
   accessKeyId: string
@@ -49,10 +50,12 @@ export function parseAccounts(value: unknown): Account[] {
     ...account,
   }))
   refuseRepeated(
+    'accounts',
     'account id',
     accounts.map((account) => account.id),
   )
   refuseRepeated(
+    'accounts',
     'access key',
     accounts.flatMap((account) => account.keys).map((key) => key.accessKeyId),
   )
@@ -103,9 +106,4 @@ export function withRootKey(accounts: readonly Account[], root: AccessKey): Acco
   return accounts.map((account) =>
     account.id === rootAccount.id ? { ...account, keys: [key, ...account.keys] } : account,
   )
-}
-
-function refuseRepeated(what: string, values: readonly string[]): void {
-  const repeated = values.find((value, index) => values.indexOf(value) !== index)
-  if (repeated !== undefined) throw new ConfigurationError(`accounts: ${what} '${repeated}' appears twice`)
 }

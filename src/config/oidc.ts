@@ -2,8 +2,8 @@
 import { lazySchema } from '../lazy-schema.ts'
 import { isTrustedAddress, type OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { rootAccount } from './accounts.ts'
-import { ConfigurationError } from './configuration-error.ts'
 import { parseWith } from './parse-with.ts'
+import { refuseRepeated } from './refuse-repeated.ts'
 
 const schemas = lazySchema((z) => {
   const address = z.string().refine(isTrustedAddress, 'must be an https URL; http only on this machine')
@@ -36,9 +36,11 @@ export function parseOidcProviders(value: unknown, where = 'access.oidc'): OidcP
   const providers = Array.isArray(value)
     ? parseWith(schemas().several, value, where, keys)
     : [parseWith(schemas().one, value, where, keys)]
-  const names = providers.map(({ name }) => name)
-  const repeated = names.find((name, at) => names.indexOf(name) !== at)
   // Policies could not distinguish users of two issuers with the same name.
-  if (repeated !== undefined) throw new ConfigurationError(`${where}: the name '${repeated}' appears twice`)
+  refuseRepeated(
+    where,
+    'the name',
+    providers.map(({ name }) => name),
+  )
   return providers
 }

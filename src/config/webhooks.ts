@@ -4,6 +4,7 @@ import type { Webhook } from '../webhook.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { webhookUrl } from './kinds.ts'
 import { parseWith } from './parse-with.ts'
+import { refuseRepeated } from './refuse-repeated.ts'
 
 const nameForm = /^[A-Za-z0-9_-]{1,64}$/
 const tokenForm = /^[\x21-\x7e]{1,1024}$/
@@ -29,10 +30,12 @@ export function parseWebhooks(value: unknown, where = 'webhooks'): Webhook[] {
   if (value === undefined) return []
   const tables = parseWith(schemas().webhooks, value, where, ['url', 'token'])
   const webhooks = Object.entries(tables).map(([name, table]) => ({ name: name.toLowerCase(), ...table }))
-  const names = webhooks.map(({ name }) => name)
-  const repeated = names.find((name, at) => names.indexOf(name) !== at)
   // ARNs do not distinguish them: MinIO's tools write names in either case.
-  if (repeated !== undefined) throw new ConfigurationError(`${where}: the name '${repeated}' appears twice`)
+  refuseRepeated(
+    where,
+    'the name',
+    webhooks.map(({ name }) => name),
+  )
   return webhooks
 }
 

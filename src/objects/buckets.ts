@@ -111,7 +111,10 @@ export async function findBucket(backend: Pick<Backend, 'kv'>, scope: BucketScop
   return admitted(scope, entry).record
 }
 
-/** Replaces a bucket's record with what `change` returns for it, and commits what `putsFor` returns for the record before with it. Throws NoSuchBucket, or what the scope throws. */
+/**
+ * Replaces a bucket's record with what `change` returns for it. The same commit makes the puts that `putsFor` returns for the record before. Throws NoSuchBucket, or
+ * what the scope throws.
+ */
 export async function changeBucket(
   backend: Pick<Backend, 'kv' | 'clock'>,
   scope: BucketScope,
