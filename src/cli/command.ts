@@ -49,6 +49,8 @@ export interface Invocation {
   json: boolean
   /** Values of the extra flags that are not aliases of options, by attribute name: `consoleAddress`. */
   extra: Record<string, unknown>
+  /** Of this process. */
+  environment: NodeJS.ProcessEnv
   /** Writes a line to stdout. */
   print(line: string): void
   /** Writes a generated text to stdout, unchanged. */

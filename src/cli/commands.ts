@@ -10,6 +10,7 @@ import { users } from './admin/users.ts'
 import type { CommandDeclaration } from './command.ts'
 import { completion } from './completion.ts'
 import { health } from './health.ts'
+import { importFlags } from './imports/import-flags.ts'
 import { migrateFlags } from './metadata/migrate-flags.ts'
 import { overData, serveData } from './over-data.ts'
 import { rateFlag } from './tasks/asked-rate.ts'
@@ -259,6 +260,15 @@ export const commands: readonly CommandDeclaration[] = [
       'Rebuild lost metadata from what the stores hold: from the newest snapshot on them, and from newer shards. Stop the server first: it would not notice the new metadata.',
     options: ['config', 'data', 'logLevel', 'reclaimGraceMs'],
     run: overData('recover'),
+  },
+  {
+    name: 'import',
+    summary:
+      'Copy buckets of another S3 server into a running one, with versions, metadata, tags, locks and settings. Repeated, it copies what has changed since.',
+    options: ['config', 'data', 'region', 'listen', 'tlsCert', 'tlsKey', 'logLevel'],
+    extraFlags: importFlags,
+    words: { placeholder: 'URL BUCKET', summary: 'The other server, and its buckets. Without a bucket: all of them.' },
+    run: overData('runImport'),
   },
   completion,
 ]

@@ -1,6 +1,7 @@
-/** The commands that `over-data.ts` loads: all that open data, except for the server's. */
+/** The commands that `over-data.ts` loads: all that open data or copy it, except for the server's. */
 export { access } from './admin/access.ts'
 export { clock } from './clock.ts'
+export { runImport } from './imports/import.ts'
 export { keyRing } from './key-ring.ts'
 export { members } from './members.ts'
 export { backup } from './metadata/backup.ts'

@@ -78,7 +78,9 @@ function addCommand(program: Command, declaration: CommandDeclaration, done: (ex
     const extra: Record<string, unknown> = command.opts()
     const given = words === undefined ? [] : command.args
     const json = extra.json === true
-    done(await declaration.run({ commands, configuration, load, words: given, json, extra, print, script, notice }))
+    const { environment } = sources
+    const output = { json, print, script, notice }
+    done(await declaration.run({ commands, configuration, load, words: given, extra, environment, ...output }))
   })
 }
 

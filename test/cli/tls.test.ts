@@ -118,6 +118,37 @@ describeInstalled('a server with a certificate', [opensslProbe], () => {
     },
   )
 
+  test('an import trusts the certificate of the configuration, and of an authority that the machine trusts', async () => {
+    await put(authority.issue('first'))
+    const { ready } = await serve(words())
+    const s3 = new S3Client({
+      endpoint: ready.endpoint,
+      region: 'us-east-1',
+      credentials: environmentKey,
+      forcePathStyle: true,
+      requestHandler: { httpsAgent: new Agent({ ca: authority.cert }) },
+    })
+    await s3.send(new CreateBucketCommand({ Bucket: 'photos' }))
+    await s3.send(new PutObjectCommand({ Bucket: 'photos', Key: 'key', Body: 'x' }))
+    s3.destroy()
+    const importKey = {
+      HOLDFAST_IMPORT_ACCESS_KEY_ID: environmentKey.accessKeyId,
+      HOLDFAST_IMPORT_SECRET_ACCESS_KEY: environmentKey.secretAccessKey,
+    }
+    const asked = { ...keyVariables, ...importKey, NODE_EXTRA_CA_CERTS: authority.certFile }
+    const command = ['import', ready.endpoint, 'photos', '--to', 'copy']
+    const ofServer = { HOLDFAST_LISTEN: new URL(ready.endpoint).host, HOLDFAST_TLS_KEY: files.key }
+    const pinned = await run(command, { ...asked, ...ofServer, HOLDFAST_TLS_CERT: files.cert }).ended
+    expect(pinned).toMatchObject({ code: 0, stdout: 'photos to copy: 1 versions copied (1 bytes)\n' })
+
+    const other = join(root, 'other.pem')
+    await writeFile(other, authority.issue('second').cert)
+    const refused = await run(command, { ...asked, ...ofServer, HOLDFAST_TLS_CERT: other }).ended
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('it has another certificate') })
+    const named = await run([...command, '--endpoint', ready.endpoint], asked).ended
+    expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('1 keys were here already') })
+  })
+
   test('follows a link that is turned to another directory, as Kubernetes renews what it mounts', async () => {
     for (const name of ['first', 'second']) {
       const pair = authority.issue(name)

@@ -124,7 +124,6 @@ describeInstalled(
   'what the guides use',
   [
     ['aws', '--version'],
-    ['rclone', '--version'],
     ['openssl', 'version'],
   ],
   () => {
@@ -134,17 +133,15 @@ describeInstalled(
 
     test('from MinIO', async () => {
       await oldServer()
-      expect(await follow('from-minio.md')).toMatch(/0 differences found/)
+      expect(await follow('from-minio.md')).toMatch(/invoices: 1 versions copied/)
     })
 
     test('from AWS', async () => {
       await oldServer()
       // There is no AWS here: the old server stands for it.
-      const local = `RCLONE_CONFIG_OLD_ENDPOINT=http://127.0.0.1:${ports[9100]} RCLONE_CONFIG_OLD_ACCESS_KEY_ID=old-key RCLONE_CONFIG_OLD_SECRET_ACCESS_KEY=secret-of-the-old-server`
-      const said = await follow('from-aws.md', (block) =>
-        block.replace('RCLONE_CONFIG_OLD_ENV_AUTH=true', local).replace('PROVIDER=AWS', 'PROVIDER=Other'),
-      )
-      expect(said).toMatch(/"VersionId"[\s\S]*0 differences found/)
+      const old = `http://127.0.0.1:${ports[9100]}`
+      const said = await follow('from-aws.md', (block) => block.replace('https://s3.eu-central-1.amazonaws.com', old))
+      expect(said).toMatch(/"VersionId"[\s\S]*invoices to invoices-copy: 1 versions copied/)
     })
 
     test('backup', async () => {

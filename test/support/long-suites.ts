@@ -37,6 +37,7 @@ export const longSuites: readonly string[] = [
   'trust/far-holdfast.test.ts',
   'trust/flat-memory.test.ts',
   'trust/flips.test.ts',
+  'trust/import-from-ceph.test.ts',
   'trust/linearizability.test.ts',
   'trust/listing-churn.test.ts',
   'trust/lock-matrix-planted.test.ts',

@@ -1,26 +1,16 @@
 /** A client of the admin port: signs and sends requests, and reads the answers. Knows no operations. */
-import { hash, X509Certificate } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { connect } from 'node:tls'
 import { z } from 'zod'
-import { parseScope } from '../../auth/authorization.ts'
-import { canonicalRequest, parseQuery } from '../../auth/canonical-request.ts'
-import {
-  algorithm,
-  deriveSigningKey,
-  formatTimestamp,
-  scopeTerminator,
-  signature,
-  stringToSign,
-} from '../../auth/sigv4.ts'
+import { signRequest } from '../../auth/sign-request.ts'
 import { systemClock } from '../../clock.ts'
 import type { AccessKey } from '../../config/accounts.ts'
-import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { percentEncode } from '../../percent-encode.ts'
+import { PinnedAgent, WrongCertificate } from '../pinned-agent.ts'
 
 /** The server refused the request, or can't be reached. The message says why. */
 export class AdminRefused extends Error {
@@ -90,7 +80,9 @@ async function send(target: AdminTarget, asked: AdminRequest, body: string): Pro
     for await (const chunk of response?.setEncoding('utf8') ?? []) text += chunk
     return { status: response?.statusCode ?? 0, text }
   } catch (error) {
-    if (error instanceof AdminRefused) throw error
+    if (error instanceof WrongCertificate) {
+      throw new AdminRefused(`the server at ${target.url.host} has another certificate than ${target.certificate}`)
+    }
     throw new AdminRefused(unreachable(target.url, error))
   }
 }
@@ -101,65 +93,28 @@ function unreachable({ origin }: URL, error: unknown): string {
 }
 
 async function begin(target: AdminTarget, asked: AdminRequest, body: string): Promise<ClientRequest> {
-  const { url, certificate } = target
-  const path = `/${asked.path.map(percentEncode).join('/')}`
-  const query = Object.entries(asked.query ?? {})
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${percentEncode(name)}=${percentEncode(value)}`]))
-    .join('&')
+  const { url, key, region, certificate } = target
+  const { method } = asked
+  const rawPath = `/${asked.path.map(percentEncode).join('/')}`
+  const rawQuery = queryText(asked.query)
+  const request = { method, rawPath, rawQuery, host: url.host, headers: {}, payloadHash: hash('sha256', body) }
   const options: RequestOptions = {
-    method: asked.method,
+    method,
     host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port,
-    path: query === '' ? path : `${path}?${query}`,
+    port: url.port,
+    path: rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`,
     headers: {
-      host: url.host,
       'content-length': Buffer.byteLength(body),
-      ...signedHeaders(target, asked.method, path, query, body),
+      ...signRequest(request, key, { region, nowMs: systemClock.now() }),
     },
     agent: false,
   }
   if (url.protocol !== 'https:') return httpRequest(options)
   if (certificate === undefined) return httpsRequest(options)
-  const socket = await connectTo(options, certificate)
-  // With an agent, Node would open another connection.
-  return httpRequest({ ...options, agent: undefined, createConnection: () => socket })
+  return httpsRequest({ ...options, agent: new PinnedAgent(await readFile(certificate, 'utf8')) })
 }
 
-/** Compares the whole certificate and ignores its host names, because a client on the same machine connects by address. */
-async function connectTo({ host, port }: RequestOptions, file: string) {
-  const expected = new X509Certificate(await readFile(file))
-  const socket = connect({ host: host ?? '', port: Number(port), rejectUnauthorized: false })
-  await once(socket, 'secureConnect')
-  if (socket.getPeerX509Certificate()?.fingerprint256 === expected.fingerprint256) return socket
-  socket.destroy()
-  throw new AdminRefused(`the server at ${host}:${port} has another certificate than ${file}`)
-}
-
-const malformed = (message: string): S3Error => new S3Error('InvalidRequest', { message })
-
-const names = ['host', 'x-amz-content-sha256', 'x-amz-date']
-
-function signedHeaders(
-  { url, key, region }: AdminTarget,
-  method: string,
-  rawPath: string,
-  rawQuery: string,
-  body: string,
-): Record<string, string> {
-  const timestamp = formatTimestamp(systemClock.now())
-  const date = timestamp.slice(0, 8)
-  const payloadHash = hash('sha256', body)
-  const scope = parseScope(`${key.accessKeyId}/${date}/${region}/s3/${scopeTerminator}`, malformed)
-  const headers = { host: url.host, 'x-amz-content-sha256': payloadHash, 'x-amz-date': timestamp }
-  const canonical = canonicalRequest({
-    method,
-    rawPath,
-    query: parseQuery(rawQuery),
-    headers: { values: new Map(Object.entries(headers)), vendorNames: [], repeated: [] },
-    signedHeaders: names,
-    payloadHash,
-  })
-  const made = signature(deriveSigningKey(key.secretAccessKey, scope), stringToSign(timestamp, scope, canonical ?? ''))
-  const authorization = `${algorithm} Credential=${scope.credential}, SignedHeaders=${names.join(';')}, Signature=${made}`
-  return { 'x-amz-content-sha256': payloadHash, 'x-amz-date': timestamp, authorization }
-}
+const queryText = (query: AdminRequest['query'] = {}): string =>
+  Object.entries(query)
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${percentEncode(name)}=${percentEncode(value)}`]))
+    .join('&')

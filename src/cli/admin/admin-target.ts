@@ -47,7 +47,8 @@ function readUrl(text: string): URL {
   throw new ConfigurationError(`--admin-endpoint: expects a URL such as http://127.0.0.1:9001, not '${text}'`)
 }
 
-async function keyOf({ root, accounts, data }: Configuration): Promise<{ key: AccessKey; account: string }> {
+/** The key, and the account that it belongs to as far as the configuration tells. Throws `ConfigurationError`. */
+export async function keyOf({ root, accounts, data }: Configuration): Promise<{ key: AccessKey; account: string }> {
   if (root !== undefined) return { key: root, account: rootAccount.id }
   const inFile = accounts.flatMap(({ id, keys }) => keys.map((key) => ({ key, account: id })))
   // Prefers a key without restrictions, because a restricted one can't administer anything.

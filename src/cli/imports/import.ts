@@ -1,0 +1,113 @@
+/** `holdfast import`: brings buckets of another S3 server here, while both are in use. */
+import { ConfigurationError } from '../../config/configuration-error.ts'
+import { Endpoint } from '../../imports/endpoint.ts'
+import { EndpointRefused, EndpointUnreachable, ImportRefused } from '../../imports/failures.ts'
+import { type ImportAsked, type ImportCounts, importBucket } from '../../imports/import-bucket.ts'
+import { importLimits } from '../../imports/import-limits.ts'
+import { bucketNames } from '../../imports/listing.ts'
+import type { CommandDeclaration, Invocation } from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { formatBytes, openProgress } from '../tasks/progress.ts'
+import { sourceOf, targetOf } from './import-endpoints.ts'
+
+/** What holds for every bucket of a run. */
+type Run = Omit<ImportAsked, 'from' | 'to'>
+
+export const runImport: CommandDeclaration['run'] = async (invocation) => {
+  const [url, ...buckets] = invocation.words
+  if (url === undefined) throw new ConfigurationError('name the server to import from: holdfast import URL [BUCKET...]')
+  const run = await runOf(invocation, url)
+  const names = buckets.length > 0 ? buckets : await bucketNames(run.source)
+  const to = textOf(invocation, 'to')
+  if (to !== undefined && buckets.length !== 1)
+    throw new ConfigurationError('--to names the bucket for one bucket: name that one')
+  let isWhole = true
+  for (const from of names) {
+    const { failed } = await importOne(invocation, { ...run, from, to: to ?? from })
+    if (failed > 0) isWhole = false
+  }
+  if (names.length === 0) invocation.notice(`${run.source.name} has no buckets`)
+  return isWhole ? exitCodes.done : exitCodes.failed
+}
+
+async function runOf(invocation: Invocation, url: string): Promise<Run> {
+  const { extra } = invocation
+  const parallel = parallelOf(textOf(invocation, 'parallel'))
+  const { clock, ...source } = sourceOf(invocation, url, parallel)
+  return {
+    source: new Endpoint({ ...source, clock }),
+    target: new Endpoint({ ...(await targetOf(invocation, parallel)), clock }),
+    clock,
+    prefix: textOf(invocation, 'prefix') ?? '',
+    versions: extra.current === true ? 'current' : 'all',
+    overwrite: extra.overwrite === true,
+    ignoreEtags: extra.ignoreEtags === true,
+    deleteMissing: extra.delete === true,
+    dryRun: extra.dryRun === true,
+    parallel,
+  }
+}
+
+function textOf({ extra }: Invocation, name: string): string | undefined {
+  const value = extra[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+function parallelOf(text: string | undefined): number {
+  if (text === undefined) return importLimits.parallelInitial
+  const parallel = Number(text)
+  if (Number.isInteger(parallel) && parallel >= 1 && parallel <= importLimits.parallelMax) return parallel
+  throw new ConfigurationError(`--parallel: expects a number from 1 to ${importLimits.parallelMax}, not '${text}'`)
+}
+
+/** A bucket that fails as a whole does not keep the others from coming. */
+async function importOne(invocation: Invocation, asked: ImportAsked): Promise<{ failed: number }> {
+  const { json, print, notice } = invocation
+  const { from, to, dryRun } = asked
+  const progress = openProgress({ label: from, json, print })
+  let told = 0
+  const tell = (event: string, about: Record<string, string>, line: string): void => {
+    if (json) print(JSON.stringify({ event, bucket: from, ...about }))
+    else if (told++ < importLimits.failuresToldMax) notice(line)
+  }
+  try {
+    const counts = await importBucket(asked, {
+      counted: (now) => progress.show(shownProgress(now)),
+      failed: (key, reason) => tell('failed', { key, reason }, `${from}/${key}: ${reason}`),
+      newerHere: (key) => tell('newerHere', { key }, `${from}/${key}: left alone, because it is newer here`),
+      settingLeft: (setting, reason) =>
+        tell('settingLeft', { setting, reason }, `${from}: without its ${setting}: ${reason}`),
+    })
+    progress.end(shownProgress(counts))
+    if (told > importLimits.failuresToldMax) notice(`${from}: ${told - importLimits.failuresToldMax} more of these`)
+    if (json) print(JSON.stringify({ event: 'imported', bucket: from, to, dryRun, ...counts }))
+    else print(summaryOf(asked, counts))
+    return counts
+  } catch (error) {
+    if (!isExpected(error)) throw error
+    tell('bucketFailed', { reason: error.message }, `${from}: ${error.message}. Repeat the command to go on`)
+    return { failed: 1 }
+  }
+}
+
+const shownProgress = ({ bytes, copied, same, failed }: ImportCounts) => ({
+  done: bytes,
+  unit: 'bytes' as const,
+  counts: { copied, same, failed },
+})
+
+function summaryOf({ from, to, dryRun }: ImportAsked, { copied, bytes, ...keys }: ImportCounts): string {
+  const where = from === to ? from : `${from} to ${to}`
+  const rest = [
+    [keys.same, 'keys were here already'],
+    [keys.newerHere, 'keys are newer here'],
+    [keys.deleted, dryRun ? 'keys to delete' : 'keys deleted'],
+    [keys.failed, 'keys failed: repeat the command'],
+  ] as const
+  const counts = rest.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []))
+  return [`${where}: ${copied} versions ${dryRun ? 'to copy' : 'copied'} (${formatBytes(bytes)})`, ...counts].join(', ')
+}
+
+function isExpected(error: unknown): error is Error {
+  return error instanceof EndpointRefused || error instanceof EndpointUnreachable || error instanceof ImportRefused
+}

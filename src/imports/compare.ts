@@ -1,0 +1,122 @@
+/** What an import has to copy of a key: the rules. Pure. */
+import { compareUtf8 } from '../rules/utf8-order.ts'
+import type { ListedKey, SeenVersion } from './listing.ts'
+
+/** What is to be done about one key. */
+export type KeyPlan =
+  | { kind: 'same' }
+  /** `versions`: the oldest first. */
+  | { kind: 'copy'; versions: readonly SeenVersion[] }
+  /** What is here is newer than what the source has. */
+  | { kind: 'newer here' }
+  /** The versions here are not the source's, so the missing ones have no place among them. */
+  | { kind: 'diverged' }
+
+export interface Comparing {
+  /** What differs is copied even if it is newer here. */
+  overwrite: boolean
+  /** The source's ETags are no digests of the bytes, so a newer copy of the same size is believed. */
+  ignoreEtags: boolean
+}
+
+/** The plan for the newest object of a key. */
+export function planCurrent(
+  source: SeenVersion | undefined,
+  target: SeenVersion | undefined,
+  comparing: Comparing,
+): KeyPlan {
+  if (source === undefined) return { kind: 'same' }
+  if (target === undefined) return { kind: 'copy', versions: [source] }
+  if (isCopyOf(target, source, comparing)) return { kind: 'same' }
+  const isNewer = target.modifiedMs > source.modifiedMs
+  return isNewer && !comparing.overwrite ? { kind: 'newer here' } : { kind: 'copy', versions: [source] }
+}
+
+/**
+ * The plan for all versions of a key. Earlier imports copied versions in their order, so the newest of those here must be a run of the source's that begins with
+ * its oldest. The source may have removed older ones since. Both: the oldest first.
+ */
+export function planHistory(
+  source: readonly SeenVersion[],
+  target: readonly SeenVersion[],
+  comparing: Pick<Comparing, 'ignoreEtags'>,
+): KeyPlan {
+  if (source.length === 0) return { kind: 'same' }
+  if (target.length === 0) return { kind: 'copy', versions: source }
+  for (let removed = 0; removed < target.length; removed++) {
+    const kept = target.slice(removed)
+    if (!kept.every((version, i) => isCopyOf(version, source[i], comparing))) continue
+    const versions = source.slice(kept.length)
+    return versions.length === 0 ? { kind: 'same' } : { kind: 'copy', versions }
+  }
+  return { kind: 'diverged' }
+}
+
+/**
+ * Whether an import made `copy` from `original`. The ETag of a multipart object depends on its parts, which not every source tells: then a copy of the same size
+ * is believed if it is newer than the original.
+ */
+function isCopyOf(
+  copy: SeenVersion,
+  original: SeenVersion | undefined,
+  { ignoreEtags }: Pick<Comparing, 'ignoreEtags'>,
+): boolean {
+  if (original === undefined || copy.isMarker !== original.isMarker) return false
+  if (copy.isMarker) return true
+  if (copy.size !== original.size) return false
+  if (copy.etag === original.etag) return true
+  return (ignoreEtags || isMultipart(original)) && copy.modifiedMs > original.modifiedMs
+}
+
+export const isMultipart = ({ etag }: SeenVersion): boolean => /-\d+$/.test(etag)
+
+/** A key of one bucket, of the other, or of both. */
+export interface KeyPair {
+  key: string
+  source: ListedKey | undefined
+  target: ListedKey | undefined
+}
+
+/** Goes through two listings at once. Both must be in the order of UTF-8; throws `OutOfOrder`. */
+export async function* pairedKeys(
+  source: AsyncIterable<ListedKey>,
+  target: AsyncIterable<ListedKey>,
+): AsyncGenerator<KeyPair> {
+  const left = inOrder(source)
+  const right = inOrder(target)
+  try {
+    let [a, b] = await Promise.all([left.next(), right.next()])
+    while (a.value !== undefined || b.value !== undefined) {
+      const order = orderOf(a.value, b.value)
+      const key = (order <= 0 ? a.value : b.value)?.key ?? ''
+      yield { key, source: order <= 0 ? a.value : undefined, target: order >= 0 ? b.value : undefined }
+      ;[a, b] = await Promise.all([order <= 0 ? left.next() : a, order >= 0 ? right.next() : b])
+    }
+  } finally {
+    await Promise.all([left.return(undefined), right.return(undefined)])
+  }
+}
+
+/** Negative: `a` comes first. */
+function orderOf(a: ListedKey | undefined, b: ListedKey | undefined): number {
+  if (a === undefined) return 1
+  return b === undefined ? -1 : compareUtf8(a.key, b.key)
+}
+
+/** A listing names keys in another order than S3 does. */
+export class OutOfOrder extends Error {
+  constructor(first: string, second: string) {
+    super(`a listing names '${first}' before '${second}', which is not S3's order`)
+    this.name = 'OutOfOrder'
+  }
+}
+
+async function* inOrder(keys: AsyncIterable<ListedKey>): AsyncGenerator<ListedKey, undefined> {
+  let before: string | undefined
+  for await (const listed of keys) {
+    if (before !== undefined && compareUtf8(before, listed.key) >= 0) throw new OutOfOrder(before, listed.key)
+    before = listed.key
+    yield listed
+  }
+  return undefined
+}

@@ -1,0 +1,140 @@
+/** Copies a multipart object part by part, so that the copy has the parts of the original, and its ETag. */
+import { isMultipart } from './compare.ts'
+import { etagOf, hasOpaqueEtag, takenChecksum, takenChecksumKind, takenHeaders } from './described.ts'
+import { eachOf } from './each-of.ts'
+import { EndpointRefused, ImportRefused } from './failures.ts'
+import { importLimits } from './import-limits.ts'
+import type { SeenVersion } from './listing.ts'
+import { bodyOf, type Route, takenTags } from './route.ts'
+import { childText, readXml } from './xml.ts'
+
+/** A part, and how to read its bytes from the source. */
+interface Part {
+  number: number
+  query: Record<string, string>
+  headers: Record<string, string>
+}
+
+/** The upload that the copy is made by. */
+interface Upload {
+  route: Route
+  key: string
+  uploadId: string
+  /** Its checksum is made of those of the parts, which it needs. */
+  isComposite: boolean
+}
+
+interface CopiedPart {
+  etag: string
+  /** As an element of the completion. */
+  checksum: string
+}
+
+/** Rejects as `copyVersion`. */
+export async function copyParts(route: Route, key: string, version: SeenVersion): Promise<void> {
+  const { source, target, from, to, clock } = route
+  const { versionId } = version
+  const asked = { bucket: from, key, headers: { 'x-amz-checksum-mode': 'ENABLED' } }
+  const { headers: whole } = await source.read({ method: 'HEAD', ...asked, query: { versionId } })
+  const { headers: first } = await source.read({ method: 'HEAD', ...asked, query: { versionId, partNumber: '1' } })
+  const count = Number(first['x-amz-mp-parts-count'] ?? 0)
+  const parts = count > 0 ? numberedParts(count) : rangesOf(version.size)
+  const checksum = count > 0 ? takenChecksumKind(whole, first) : {}
+  const begun = await target.readDocument({
+    method: 'POST',
+    bucket: to,
+    key,
+    query: { uploads: '' },
+    headers: {
+      ...takenHeaders(whole, clock.now()),
+      ...checksum,
+      ...(await takenTags(route, key, versionId, whole)),
+    },
+  })
+  const isComposite = checksum['x-amz-checksum-type'] === 'COMPOSITE'
+  const upload = { route, key, uploadId: childText(begun, 'UploadId') ?? '', isComposite }
+  try {
+    const copies = await copyEach(upload, parts, { versionId, etag: whole.etag })
+    const made = await complete(upload, copies)
+    const isVerifiable = count > 0 && isMultipart(version) && !route.ignoreEtags && !hasOpaqueEtag(whole)
+    if (isVerifiable && made.etag !== etagOf(whole)) await refuseCopy(upload, made.versionId)
+  } catch (error) {
+    await target.read({ method: 'DELETE', bucket: to, key, query: { uploadId: upload.uploadId } }).catch(() => {
+      // It stays open, and expires.
+    })
+    throw error
+  }
+}
+
+const numberedParts = (count: number): Part[] =>
+  Array.from({ length: count }, (_, i) => ({ number: i + 1, query: { partNumber: `${i + 1}` }, headers: {} }))
+
+function rangesOf(size: number): Part[] {
+  const partSize = Math.max(importLimits.partBytesMin, Math.ceil(size / importLimits.partsMax))
+  return Array.from({ length: Math.ceil(size / partSize) }, (_, i) => {
+    const end = Math.min(size, (i + 1) * partSize) - 1
+    return { number: i + 1, query: {}, headers: { range: `bytes=${i * partSize}-${end}` } }
+  })
+}
+
+/** All parts must come from the object with the ETag `etag`. */
+async function copyEach(
+  { route, key, uploadId, isComposite }: Upload,
+  parts: readonly Part[],
+  { versionId, etag }: { versionId: string | undefined; etag: string | undefined },
+): Promise<CopiedPart[]> {
+  const { source, target, from, to } = route
+  const asked = { 'x-amz-checksum-mode': 'ENABLED', ...(etag === undefined ? {} : { 'if-match': etag }) }
+  const copies: CopiedPart[] = []
+  await eachOf(parts, importLimits.partsAtOnce, async ({ number, query, headers }) => {
+    const read = { bucket: from, key, query: { versionId, ...query }, headers: { ...headers, ...asked } }
+    const answer = await source.ask({ method: 'GET', ...read })
+    try {
+      const checksum = isComposite ? takenChecksum(answer.headers) : {}
+      const put = { bucket: to, key, query: { partNumber: `${number}`, uploadId }, headers: checksum }
+      const written = await target.read({ method: 'PUT', ...put, body: await bodyOf(answer) })
+      copies[number - 1] = { etag: etagOf(written.headers), checksum: checksumElement(checksum) }
+    } finally {
+      answer.body.destroy()
+    }
+  })
+  return copies
+}
+
+/** For example `<ChecksumSHA256>…</ChecksumSHA256>`, from the header of the same name. */
+function checksumElement(checksum: Readonly<Record<string, string>>): string {
+  return Object.entries(checksum)
+    .map(([header, value]) => {
+      const name = `Checksum${header.slice('x-amz-checksum-'.length).toUpperCase()}`
+      return `<${name}>${value}</${name}>`
+    })
+    .join('')
+}
+
+async function complete({ route, key, uploadId }: Upload, copies: readonly CopiedPart[]) {
+  const { target, to } = route
+  const parts = copies.map(
+    ({ etag, checksum }, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>"${etag}"</ETag>${checksum}</Part>`,
+  )
+  const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
+  const asked = { method: 'POST', bucket: to, key, query: { uploadId }, body } as const
+  const { headers, content } = await target.read(asked)
+  // The answer begins before its outcome is known, so an error can come with status 200.
+  const said = readXml(content.toString('utf8'))
+  if (said?.name !== 'CompleteMultipartUploadResult') {
+    const [code, message] = [childText(said, 'Code'), childText(said, 'Message')]
+    throw new EndpointRefused({ at: target.name, asked, status: 200, code, message })
+  }
+  const versionId = headers['x-amz-version-id']
+  return {
+    etag: (childText(said, 'ETag') ?? '').replaceAll('"', ''),
+    versionId: typeof versionId === 'string' ? versionId : undefined,
+  }
+}
+
+async function refuseCopy({ route, key }: Upload, versionId: string | undefined): Promise<never> {
+  await route.target.read({ method: 'DELETE', bucket: route.to, key, query: { versionId } })
+  throw new ImportRefused(
+    `the bytes of ${key} do not have the digest that the source tells for them; the copy is removed`,
+  )
+}

@@ -1,0 +1,177 @@
+/** Requests to an S3 endpoint, as an import makes them: signed, in path style, with bodies that need not lie in memory. */
+import { hash } from 'node:crypto'
+import { type Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type SigningKey, signRequest } from '../auth/sign-request.ts'
+import type { Clock } from '../clock.ts'
+import { percentEncode } from '../percent-encode.ts'
+import { EndpointRefused, EndpointUnreachable, ImportRefused, isPassing } from './failures.ts'
+import { importLimits } from './import-limits.ts'
+import { childText, readXml, type XmlElement } from './xml.ts'
+
+export interface EndpointSettings {
+  /** Without a path. */
+  url: URL
+  region: string
+  /** Absent: requests are not signed. */
+  key: SigningKey | undefined
+  /** Of `url`'s protocol. It keeps connections. */
+  agent: Agent
+  clock: Pick<Clock, 'now'>
+}
+
+export interface Asked {
+  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+  /** Absent: the endpoint itself. */
+  bucket?: string
+  key?: string
+  query?: Readonly<Record<string, string | undefined>>
+  /** With names in lower case. */
+  headers?: Readonly<Record<string, string>>
+  body?: Buffer | StreamedBody
+}
+
+/** A body that can be sent only once. */
+export interface StreamedBody {
+  stream: Readable
+  size: number
+}
+
+export interface Answer {
+  headers: IncomingHttpHeaders
+  body: IncomingMessage
+}
+
+/** An answer that was read whole. */
+export interface ReadAnswer {
+  headers: IncomingHttpHeaders
+  content: Buffer
+}
+
+export class Endpoint {
+  readonly #settings: EndpointSettings
+
+  constructor(settings: EndpointSettings) {
+    this.#settings = settings
+  }
+
+  /** The origin of its URL, for messages. */
+  get name(): string {
+    return this.#settings.url.origin
+  }
+
+  /** The caller reads the body, or destroys it. Rejects with `EndpointRefused` and `EndpointUnreachable`. */
+  async ask(asked: Asked): Promise<Answer> {
+    const body = await this.#send(asked)
+    const status = body.statusCode ?? 0
+    if (status >= 200 && status < 300) return { headers: body.headers, body }
+    throw await this.#refusal(asked, status, body)
+  }
+
+  /** The whole answer. A request that may be repeated is, while the endpoint is busy or away. Rejects as `ask`. */
+  async read(asked: Asked): Promise<ReadAnswer> {
+    // What is written to a key may make a version each time; buckets and their settings can be written twice.
+    const isRepeatable = asked.method === 'GET' || asked.method === 'HEAD' || asked.key === undefined
+    for (let failed = 1; ; failed++) {
+      try {
+        const { headers, body } = await this.ask(asked)
+        return { headers, content: await this.#whole(body) }
+      } catch (error) {
+        if (!isRepeatable || !isPassing(error) || failed === importLimits.attempts) throw error
+        await pauseAfter(failed)
+      }
+    }
+  }
+
+  /** `undefined`: there is no such thing. */
+  async readIfAny(asked: Asked): Promise<ReadAnswer | undefined> {
+    try {
+      return await this.read(asked)
+    } catch (error) {
+      if (error instanceof EndpointRefused && error.status === 404) return undefined
+      throw error
+    }
+  }
+
+  /** The root element of the answer. Rejects as `read`, and with `ImportRefused`. */
+  async readDocument(asked: Asked): Promise<XmlElement> {
+    const { content } = await this.read(asked)
+    const root = readXml(content.toString('utf8'))
+    if (root === undefined) throw new ImportRefused(`${this.name}: its answer is no XML; is it an S3 endpoint?`)
+    return root
+  }
+
+  #send(asked: Asked): Promise<IncomingMessage> {
+    const { url, agent } = this.#settings
+    const { method, body } = asked
+    const size = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.size
+    const path = pathOf(asked)
+    const rawQuery = queryOf(asked)
+    const hasBody = body !== undefined || method === 'PUT' || method === 'POST'
+    const headers = this.#headers(asked, path, rawQuery, hasBody ? { 'content-length': `${size}` } : {})
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+    return new Promise((resolve, reject) => {
+      const failed = (error: Error): void => reject(new EndpointUnreachable(this.name, error))
+      const request = send({
+        method,
+        host: url.hostname.replace(/^\[|\]$/g, ''),
+        port: url.port,
+        path: rawQuery === '' ? path : `${path}?${rawQuery}`,
+        headers,
+        agent,
+      })
+      request.on('response', resolve).on('error', failed)
+      request.setTimeout(importLimits.silenceMs, () => request.destroy(new Error('it says nothing any more')))
+      if (body === undefined || Buffer.isBuffer(body)) request.end(body)
+      else pipeline(body.stream, request, (error) => error && failed(error))
+    })
+  }
+
+  #headers({ method, headers, body }: Asked, rawPath: string, rawQuery: string, more: Record<string, string>) {
+    const { url, key, region, clock } = this.#settings
+    const all = { ...headers, ...more }
+    if (key === undefined) return { ...all, host: url.host }
+    const payloadHash = body === undefined || Buffer.isBuffer(body) ? hash('sha256', body ?? '') : 'UNSIGNED-PAYLOAD'
+    const request = { method, rawPath, rawQuery, host: url.host, headers: all, payloadHash }
+    return signRequest(request, key, { region, nowMs: clock.now() })
+  }
+
+  async #refusal(asked: Asked, status: number, body: IncomingMessage): Promise<EndpointRefused> {
+    const said = readXml((await this.#whole(body)).toString('utf8'))
+    const [code, message] = [childText(said, 'Code'), childText(said, 'Message')]
+    return new EndpointRefused({ at: this.name, asked, status, code, message })
+  }
+
+  async #whole(body: IncomingMessage): Promise<Buffer> {
+    try {
+      const pieces: Buffer[] = []
+      let size = 0
+      for await (const piece of body) {
+        size += piece.length
+        if (size > importLimits.answerBytesMax) throw new Error('its answer is too long')
+        pieces.push(piece)
+      }
+      return Buffer.concat(pieces)
+    } catch (error) {
+      throw new EndpointUnreachable(this.name, error)
+    }
+  }
+}
+
+function pathOf({ bucket, key }: Asked): string {
+  if (bucket === undefined) return '/'
+  return key === undefined ? `/${bucket}` : `/${bucket}/${key.split('/').map(percentEncode).join('/')}`
+}
+
+const queryOf = ({ query = {} }: Asked): string =>
+  Object.entries(query)
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${percentEncode(name)}=${percentEncode(value)}`]))
+    .join('&')
+
+/** Waits longer after each failure. */
+export function pauseAfter(failed: number): Promise<void> {
+  return delay(Math.min(importLimits.pauseMaxMs, importLimits.pauseMs * 2 ** (failed - 1)))
+}

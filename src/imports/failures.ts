@@ -1,0 +1,57 @@
+/** What can go wrong with an endpoint of an import. */
+interface Refusal {
+  /** The origin of the endpoint. */
+  at: string
+  asked: { method: string; bucket?: string; key?: string; query?: Readonly<Record<string, string | undefined>> }
+  status: number
+  code: string | undefined
+  message: string | undefined
+}
+
+/** The endpoint answered with an error. The message says what it was asked for. */
+export class EndpointRefused extends Error {
+  readonly status: number
+  /** S3's name of the error. Absent: the answer had none, as those to HEAD. */
+  readonly code: string | undefined
+
+  constructor({ at, asked, status, code, message }: Refusal) {
+    const { method, bucket, key, query = {} } = asked
+    const [detail] = Object.keys(query)
+    const what = [bucket, key].filter((name) => name !== undefined).join('/')
+    const said = [code ?? `status ${status}`, ...(message === undefined ? [] : [message])].join(': ')
+    super(`${at}: ${method} ${what === '' ? '/' : what}${detail === undefined ? '' : `?${detail}`}: ${said}`)
+    this.name = 'EndpointRefused'
+    this.status = status
+    this.code = code
+  }
+}
+
+/** The endpoint can't be reached, or broke off. */
+export class EndpointUnreachable extends Error {
+  constructor(at: string, cause: unknown) {
+    super(`${at}: ${cause instanceof Error ? cause.message || cause.name : String(cause)}`, { cause })
+    this.name = 'EndpointUnreachable'
+  }
+}
+
+/** The import stops, or leaves out the key. The message says why, to people. */
+export class ImportRefused extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ImportRefused'
+  }
+}
+
+const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+const passingCodes: ReadonlySet<string | undefined> = new Set([
+  'InternalError',
+  'RequestTimeout',
+  'SlowDown',
+  'ConditionalRequestConflict',
+])
+
+/** Whether the same can succeed a little later. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof EndpointUnreachable) return true
+  return error instanceof EndpointRefused && (passingStatuses.has(error.status) || passingCodes.has(error.code))
+}
