@@ -48,7 +48,11 @@ export async function* listedKeys(
       }
       group.versions.push(seenVersion(element))
     }
-    at = listing.next(page, decode)
+    const next = listing.next(page, decode)
+    if (next !== undefined && JSON.stringify(next) === JSON.stringify(at)) {
+      throw new ImportRefused(`${endpoint.name}: the listing of ${bucket} repeats a page`)
+    }
+    at = next
   }
   if (group !== undefined) yield group
 }

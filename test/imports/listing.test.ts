@@ -65,6 +65,14 @@ it('says so when what answers is no S3 endpoint', async () => {
   await expect(keysIn('current')).rejects.toThrow(/its answer is no XML; is it an S3 endpoint/)
 })
 
+it('ends when a server gives the same page again and again', async () => {
+  const entry = version('Version', 'a', '1')
+  pages = {
+    versions: `<ListVersionsResult><IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker>${entry}</ListVersionsResult>`,
+  }
+  await expect(keysIn('all')).rejects.toThrow(/the listing of b repeats a page/)
+})
+
 it('goes on with buckets where a page ends', async () => {
   const page = (name: string, more: string): string =>
     `<ListAllMyBucketsResult><Buckets><Bucket><Name>${name}</Name></Bucket></Buckets>${more}</ListAllMyBucketsResult>`
