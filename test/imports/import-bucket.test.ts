@@ -1,4 +1,5 @@
 /** Imports between two servers, end to end: what arrives is read with the AWS SDK. */
+import { hash } from 'node:crypto'
 import {
   CompleteMultipartUploadCommand,
   CreateBucketCommand,
@@ -186,7 +187,7 @@ describe('an import of versions', () => {
 
   it('gives a locked object a digest where the ETag of the source is none', async () => {
     await makeBucket({ ObjectLockEnabledForBucket: true })
-    await put('a', 'x', { ChecksumAlgorithm: 'CRC32', ObjectLockLegalHoldStatus: 'ON' })
+    await put('a', 'x', { ContentMD5: hash('md5', 'x', 'base64'), ObjectLockLegalHoldStatus: 'ON' })
     expect(await world.import(Bucket, { ignoreEtags: true })).toMatchObject({ copied: 1, failed: 0 })
     await expectSame()
   })
