@@ -190,6 +190,8 @@ export interface ErrorContext {
   message?: string
   /** Extra elements of the error body, such as `ArgumentName` or `BucketName`. */
   details?: Record<string, string>
+  /** Elements whose value is the name of a vendor header, without its prefix: `{ ArgumentName: 'copy-source' }`. */
+  vendorDetails?: Record<string, string>
   /** Extra response headers, by unprefixed vendor name: `{ 'delete-marker': 'true' }`. */
   vendorHeaders?: Record<string, string>
   /** Plain response headers, such as `ETag` on a 304. */
@@ -204,6 +206,7 @@ export class S3Error extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly details: Record<string, string>
+  readonly vendorDetails: Record<string, string>
   readonly vendorHeaders: Record<string, string>
   readonly headers: Record<string, string>
   readonly reason: string | undefined
@@ -217,6 +220,7 @@ export class S3Error extends Error {
     this.code = code
     this.status = errorTable[code].status
     this.details = context.details ?? {}
+    this.vendorDetails = context.vendorDetails ?? {}
     this.vendorHeaders = context.vendorHeaders ?? {}
     this.headers = context.headers ?? {}
     this.reason = context.reason
@@ -227,6 +231,15 @@ export class S3Error extends Error {
 export function invalidArgument(name: string, value: string, message: string): S3Error {
   const shownValue = /-customer-key$/i.test(name) ? '' : value
   return new S3Error('InvalidArgument', { message, details: { ArgumentName: name, ArgumentValue: shownValue } })
+}
+
+/** The same for a vendor header. `name`: without its prefix. */
+export function invalidVendorArgument(name: string, value: string, message: string): S3Error {
+  return new S3Error('InvalidArgument', {
+    message,
+    vendorDetails: { ArgumentName: name },
+    details: { ArgumentValue: value },
+  })
 }
 
 /** Refuses a feature of S3 that this server lacks, by its name, because nothing is silently ignored. */

@@ -132,7 +132,7 @@ export type InputBody =
       /** What the checksum headers describe: the body, unless stated otherwise. The handler verifies those of an object. */
       checksumsOf?: 'body' | 'object'
     }
-  /** A required JSON document, given to the handler as text: `body: string`. Its digests are verified like those of XML. */
+  /** A JSON document, given to the handler as text: `body: string`, empty where there is none. Its digests are verified like those of XML. */
   | { kind: 'json'; bytesMax: number }
 
 export type DecodedBody<B extends InputBody> = B extends { kind: 'stream' }

@@ -23,6 +23,12 @@ export function integer(bounds: { min: number; max?: number }): Parser<number> {
   }
 }
 
+/** A parameter without a value, which S3 takes for none. */
+export const unlessEmpty =
+  <T>(parse: Parser<T>): Parser<T | undefined> =>
+  (raw, name) =>
+    raw === '' ? undefined : parse(raw, name)
+
 /** S3 reads `true` and `false` in any case. */
 export const boolean: Parser<boolean> = (raw, name) => {
   const lower = raw.toLowerCase()

@@ -47,8 +47,12 @@ const signatureInQuery = /(?:^|&)x-(amz|store)-(?:algorithm|credential|signature
 /** Signature Version 2 knows only AWS's prefix. */
 const version2InQuery = /(?:^|&)AWSAccessKeyId=/
 
-/** The signature decides, then any vendor header. A request without either uses the spec's own dialect. Names are lower-case. */
-export function dialectOfRequest(headerNames: readonly string[], rawQuery: string, authorization = ''): Dialect {
+/** The signature decides, then any vendor header, then a header of AWS's SDKs. `undefined`: the request has none of them. Names are lower-case. */
+export function dialectOfRequest(
+  headerNames: readonly string[],
+  rawQuery: string,
+  authorization = '',
+): Dialect | undefined {
   let spoken: Dialect | undefined
   for (const name of headerNames) {
     const dialect = dialectOfName(name)
@@ -59,7 +63,13 @@ export function dialectOfRequest(headerNames: readonly string[], rawQuery: strin
   const signed = rawQuery === '' ? undefined : signatureInQuery.exec(rawQuery)?.[1]
   if (signed !== undefined) return signed.toLowerCase() === 'amz' ? amzDialect : storeDialect
   if (spoken !== undefined) return spoken
-  return authorization.startsWith('AWS ') || version2InQuery.test(rawQuery) ? amzDialect : storeDialect
+  if (authorization.startsWith('AWS ') || version2InQuery.test(rawQuery)) return amzDialect
+  return headerNames.some((name) => name.startsWith('amz-sdk-')) ? amzDialect : undefined
+}
+
+/** The dialect of a request that does not show its own: clients of AWS's name the bucket in the path, those of the spec's in the Host. */
+export function dialectOfAddress(rawPath: string, bucketInHost: string | undefined): Dialect {
+  return bucketInHost === undefined && rawPath !== '/' ? amzDialect : storeDialect
 }
 
 function signsHeaders(name: string, dialect: Dialect): boolean {

@@ -26,7 +26,10 @@ export function claimedKey(error: unknown, credentials: Credentials): string | u
 export function note(exchange: Exchange, error: unknown, fault: S3Error): void {
   exchange.code = error instanceof ClientGone ? 'ClientGone' : fault.code
   exchange.reason = fault.reason
-  const { NotImplemented, ArgumentName, HeadersNotSigned, ParametersNotSigned } = fault.details
+  const { NotImplemented, ArgumentName, HeadersNotSigned, ParametersNotSigned } = {
+    ...fault.details,
+    ...fault.vendorDetails,
+  }
   exchange.refused = NotImplemented ?? ArgumentName ?? HeadersNotSigned ?? ParametersNotSigned
   if (fault.code === 'InternalError' && !(error instanceof ClientGone)) exchange.unexpected = error
 }

@@ -1,6 +1,7 @@
 /** Turns whatever was thrown into the answer for the client: S3's code and error document. Details of an unexpected error stay in the server. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import type { Dialect } from './dialect.ts'
 import { escapeXml, xmlDeclaration } from './xml/xml-write.ts'
 
 /** The error as the client may see it. */
@@ -13,6 +14,7 @@ export interface FaultContext {
   resource: string
   requestId: string
   hostId: string
+  dialect: Pick<Dialect, 'prefix'>
 }
 
 /** More than the signed text of the longest head, escapes included. Only a document can be longer, and an error does not repeat all of it. */
@@ -21,8 +23,9 @@ const detailCharsMax = 4 * limits.headerSectionBytesMax
 const detail = (text: string): string => escapeXml(text.slice(0, detailCharsMax))
 
 /** The `Error` element without the XML declaration, because a slow answer has already sent that. */
-export function faultElement(fault: S3Error, { resource, requestId, hostId }: FaultContext): string {
+export function faultElement(fault: S3Error, { resource, requestId, hostId, dialect }: FaultContext): string {
   let xml = `<Error><Code>${fault.code}</Code><Message>${detail(fault.message)}</Message>`
+  for (const [name, value] of Object.entries(fault.vendorDetails)) xml += `<${name}>${dialect.prefix}${value}</${name}>`
   for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${detail(value)}</${name}>`
   xml += `<Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId>`
   return `${xml}<HostId>${escapeXml(hostId)}</HostId></Error>`

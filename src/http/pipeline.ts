@@ -20,7 +20,7 @@ import {
 import { admits, notAForm, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
 import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
 import type { Input } from './decode.ts'
-import { singleValue, type VendorValues } from './dialect.ts'
+import { type Dialect, dialectOfAddress, singleValue, type VendorValues } from './dialect.ts'
 import { compileEndpoint, type Endpoint, parametersOf, send } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { claimedKey, fail } from './failure.ts'
@@ -75,6 +75,7 @@ class Pipeline {
   readonly #isSecure: boolean
   readonly #route: Router<Endpoint>
   readonly #bucketOfHost: BucketOfHost
+  readonly #dialectOf: (rawPath: string, host: string) => Dialect
   readonly #siteOfHost: BucketOfHost
   readonly #forwarded: ForwardedReader | undefined
   readonly #publicEndpoints: PublicEndpoints
@@ -90,6 +91,7 @@ class Pipeline {
     this.#isSecure = scheme === 'https'
     this.#route = compileRoutes(operations.map(compileEndpoint), ({ operation }) => operation)
     this.#bucketOfHost = compileHosts(domains)
+    this.#dialectOf = (rawPath, host) => dialectOfAddress(rawPath, this.#bucketOfHost(host) ?? this.#siteOfHost(host))
     this.#siteOfHost = compileSites(options.websiteDomains ?? [])
     this.#forwarded = compileForwarded(options.trustedProxies ?? [])
     this.#publicEndpoints = new PublicEndpoints(options.publicEndpoints ?? [], this.#bucketOfHost)
@@ -128,7 +130,7 @@ class Pipeline {
 
   /** The Host that a trusted proxy reports replaces the proxy's own. */
   #readHead(exchange: Exchange): RequestHead {
-    const head = readHead(exchange.request)
+    const head = readHead(exchange.request, this.#dialectOf)
     exchange.isNamedBy(head)
     exchange.forwarded = this.#forwarded?.(exchange.request.socket.remoteAddress, head)
     const host = exchange.forwarded?.host
@@ -226,6 +228,10 @@ class Pipeline {
 
   #admitUnsigned(exchange: Exchange, head: RequestHead, proof: Proof): Asked {
     const asked = this.#askedUnsigned(head, proof)
+    if (proof === 'none' && asked?.endpoint.operation.authentication === 'form') {
+      exchange.operationName = asked.endpoint.operation.name
+      throw notAForm()
+    }
     if (asked === undefined || !admits(asked.endpoint.operation, proof)) throw refusalOfUnsigned()
     const { name, implemented } = asked.endpoint.operation
     exchange.resource = resourceOf(asked.parsed.address)

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { SignedRequest } from '../auth/verify.ts'
 import { S3Error } from '../errors.ts'
 import { known } from '../known.ts'
-import { type Dialect, dialectOfRequest } from './dialect.ts'
+import { type Dialect, dialectOfRequest, storeDialect } from './dialect.ts'
 
 export interface RequestHead {
   readonly method: string
@@ -29,8 +29,14 @@ export interface RequestHead {
 
 const badRequest = (message: string): S3Error => new S3Error('BadRequest', { message })
 
-/** Throws BadRequest for ambiguous framing, and InvalidURI for a target that is neither a path nor a URL of this host. */
-export function readHead(request: IncomingMessage): RequestHead {
+/**
+ * `dialectOf` is asked about a request that does not show its dialect. Throws BadRequest for ambiguous framing, and InvalidURI for a target that is neither a path nor
+ * a URL of this host.
+ */
+export function readHead(
+  request: IncomingMessage,
+  dialectOf: (rawPath: string, host: string) => Dialect = () => storeDialect,
+): RequestHead {
   const { rawHeaders } = request
   const names: string[] = []
   let host: string | undefined
@@ -63,7 +69,7 @@ export function readHead(request: IncomingMessage): RequestHead {
     names,
     contentLength: contentLength === undefined ? undefined : parseLength(contentLength),
     chunked: transferEncoding !== undefined,
-    dialect: dialectOfRequest(names, target.query, authorization),
+    dialect: dialectOfRequest(names, target.query, authorization) ?? dialectOf(target.path, host ?? ''),
     requestId,
     traceParent,
   }

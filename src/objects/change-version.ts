@@ -16,7 +16,7 @@ import { objectCodec } from '../records/record-codecs.ts'
 import type { ObjectRecord } from '../records/records.ts'
 import { checkRemovable, checkRetentionChange } from '../rules/retention.ts'
 import type { VersionInBucket } from '../rules/versions.ts'
-import { findVersion } from './find-version.ts'
+import { type DeletedKey, findVersion } from './find-version.ts'
 
 export interface VersionAddress {
   key: string
@@ -32,7 +32,11 @@ export async function setTags(
   tags: readonly Tag[],
 ): Promise<VersionInBucket> {
   const change = async (record: ObjectRecord) => withAttributes(record, { tags })
-  return changeVersion(backend, scope, address, change, { grows: tags.length > 0, event: () => 'ObjectTagging:Put' })
+  return changeVersion(backend, scope, address, change, {
+    deleted: 'refused',
+    grows: tags.length > 0,
+    event: () => 'ObjectTagging:Put',
+  })
 }
 
 export async function removeTags(
@@ -42,6 +46,7 @@ export async function removeTags(
 ): Promise<VersionInBucket> {
   const change = async (record: ObjectRecord) => withAttributes(record, { tags: [] })
   return changeVersion(backend, scope, address, change, {
+    deleted: 'refused',
     event: ({ tags }) => (tags.length === 0 ? undefined : 'ObjectTagging:Delete'),
   })
 }
@@ -72,6 +77,7 @@ export async function setGrants(
   const change = async (record: ObjectRecord, { record: bucket }: FoundBucket): Promise<ObjectRecord> =>
     withAttributes(record, { grants: grantsIn(bucket, record.attributes) })
   return changeVersion(backend, scope, address, change, {
+    deleted: 'refused',
     grows: true,
     event: (before, after) => (isSame(before.grants, after.grants) ? undefined : 'ObjectAcl:Put'),
   })
@@ -131,6 +137,7 @@ export async function findLockable(
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 interface ChangeOptions {
+  deleted?: DeletedKey
   grows?: boolean
   /** What to tell of the change. */
   event?(before: ObjectAttributes, after: ObjectAttributes): EventName | undefined
@@ -141,10 +148,10 @@ async function changeVersion(
   scope: BucketScope,
   { key, versionId }: VersionAddress,
   change: (record: ObjectRecord, bucket: FoundBucket) => Promise<ObjectRecord>,
-  { grows = false, event = () => undefined }: ChangeOptions = {},
+  { deleted, grows = false, event = () => undefined }: ChangeOptions = {},
 ): Promise<VersionInBucket> {
   return commitKeyDecision(backend, scope.name, key, async () => {
-    const { bucket, entry, record } = await findVersion(backend, scope, key, versionId)
+    const { bucket, entry, record } = await findVersion(backend, scope, key, versionId, deleted)
     const wrapping = new NewestWrapping(backend, bucket.record.id, key)
     const changed = wrapping.newest(await change(record, bucket))
     const name = event(record.attributes, changed.attributes)

@@ -13,8 +13,14 @@ import { openUploadKey, partKey, partsOf, uploadKey } from '../records/keyspace.
 import { uploadCodec } from '../records/record-codecs.ts'
 import type { Checksum, CompletedUpload, Encryption, OpenUpload } from '../records/records.ts'
 import { multipartChecksum, multipartEtag } from '../rules/multipart-checksum.ts'
-import { checkWrite, conditionally, unquote, type WriteConditions } from '../rules/preconditions.ts'
-import { type VersionInBucket, writtenVersionId } from '../rules/versions.ts'
+import {
+  checkUnchangedSince,
+  checkWrite,
+  conditionally,
+  unquote,
+  type WriteConditions,
+} from '../rules/preconditions.ts'
+import { latestOf, type VersionInBucket, writtenVersionId } from '../rules/versions.ts'
 import { type CompletionNote, type UnnotedRecord, writeNote } from './completion-note.ts'
 import { removeIfRefused } from './incoming-data.ts'
 import { toRuns } from './object-parts.ts'
@@ -104,6 +110,7 @@ async function readCompletion(
   if (completion.encryption?.by === 'customer') uploadKeyOf(backend, upload, completion, completion.encryption)
   const history = await readHistory(backend, scope, completion)
   checkWrite(completion.conditions, history.versions.current)
+  checkUnchangedSince(completion.conditions, upload.initiatedMs, latestOf(history.versions), completion.key)
   const stored = await readAllParts(backend, completion.uploadId)
   const chosen = chooseParts(completion.parts, stored, upload)
   const checksum = objectChecksum(backend, upload)
@@ -146,7 +153,7 @@ export function chooseParts(
     if (i < listed.length - 1 && part.record.size < limits.partBytesMin) {
       throw new S3Error('EntityTooSmall', {
         details: {
-          ETag: etag,
+          ETag: unquote(etag.trim()),
           PartNumber: String(number),
           ProposedSize: String(part.record.size),
           MinSizeAllowed: String(limits.partBytesMin),
@@ -191,7 +198,7 @@ function checkListedChecksum(listed: ListedPart, part: StoredPart, upload: Pick<
 }
 
 const invalidPart = ({ number, etag }: ListedPart): S3Error =>
-  new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: etag } })
+  new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: unquote(etag.trim()) } })
 
 /** The checksum to give the object. If the upload asked for none, its parts may still have the server's default checksum. */
 function objectChecksum(

@@ -19,26 +19,36 @@ export interface FoundVersion {
   entry: Entry
 }
 
+/** What a key is whose newest version is a delete marker: to S3 that depends on the operation. */
+export type DeletedKey = 'absent' | 'refused'
+
 /**
  * The object with this version id, or the current one. Throws NoSuchBucket, NoSuchKey, NoSuchVersion, what the scope throws, and MethodNotAllowed
- * when the id names a delete marker.
+ * when the id names a delete marker, or when the newest version is one and that is to be refused.
  */
 export function findVersion(
   backend: Pick<Backend, 'kv'>,
   scope: BucketScope,
   key: string,
   versionId: string | undefined,
+  deleted: DeletedKey = 'absent',
 ): Promise<FoundVersion> {
-  return versionId === undefined ? findCurrent(backend, scope, key) : findNamed(backend, scope, key, versionId)
+  return versionId === undefined ? findCurrent(backend, scope, key, deleted) : findNamed(backend, scope, key, versionId)
 }
 
-async function findCurrent(backend: Pick<Backend, 'kv'>, scope: BucketScope, key: string): Promise<FoundVersion> {
+async function findCurrent(
+  backend: Pick<Backend, 'kv'>,
+  scope: BucketScope,
+  key: string,
+  deleted: DeletedKey,
+): Promise<FoundVersion> {
   const [bucketEntry, entry] = await backend.kv.get([bucketKey(scope.name), objectKey(scope.name, key)])
   const bucket = admitted(scope, bucketEntry, () => entry && objectCodec.decode(entry.key, entry.value).attributes)
   if (entry !== undefined) return { bucket, entry, record: objectCodec.decode(entry.key, entry.value) }
   await requireAbsent(backend, objectKey(scope.name, key))
   const newest =
     bucket.record.versioning === 'unversioned' ? undefined : await newestOfHistory(backend, scope.name, key)
+  if (newest?.kind === 'marker' && deleted === 'refused') throw isMarker(newest)
   throw new S3Error('NoSuchKey', {
     details: { Key: key },
     vendorHeaders: newest?.kind === 'marker' ? { 'delete-marker': 'true', 'version-id': newest.versionId } : {},

@@ -6,7 +6,7 @@ import { type EncryptionRequest, encryptionFor, newObjectKey } from '../commits/
 import { checkLockRequest } from '../commits/lock-request.ts'
 import { wrappingChecks } from '../commits/newest-wrapping.ts'
 import { admitted, type BucketScope, type FoundBucket, lastSeen, viewInBucket } from '../commits/scope.ts'
-import { S3Error } from '../errors.ts'
+import { invalidArgument, S3Error } from '../errors.ts'
 import type { Commit, Key, RangeQuery, Version } from '../kv/kv.ts'
 import { keyAfter, later } from '../kv/ordered-key.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
@@ -49,6 +49,16 @@ export async function findUpload(backend: Backend, scope: BucketScope, address: 
     throw noSuchUpload(address.uploadId)
   }
   return { ...address, bucket, record, version: entry.version }
+}
+
+/**
+ * Throws InvalidArgument for a place in a listing that can't be one: an id of another form, or that of an upload to another key. The upload itself may have ended since.
+ */
+export async function checkUploadMarker({ kv }: Backend, { key, uploadId }: UploadAddress): Promise<void> {
+  const [entry] = uploadIdForm.test(uploadId) ? await kv.get([uploadKey(uploadId)]) : [undefined]
+  const isOfKey = entry === undefined || uploadCodec.decode(entry.key, entry.value).key === key
+  if (uploadIdForm.test(uploadId) && isOfKey) return
+  throw invalidArgument('upload-id-marker', uploadId, 'Invalid uploadId marker')
 }
 
 /** Throws NoSuchUpload also when the upload has been completed. */

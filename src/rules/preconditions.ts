@@ -1,5 +1,7 @@
 /** Whether a request's If-* conditions allow it: RFC 9110 section 13 for reads, S3's conditional writes for writes. Pure. */
+import type { Clock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
+import { httpDate } from '../time-text.ts'
 
 export interface ReadConditions {
   ifMatch?: string | undefined
@@ -37,9 +39,9 @@ function etagListedWeakly(list: string, etag: string): boolean {
   return etagListed(list.replace(/(^|,)(\s*)W\//g, '$1$2'), etag)
 }
 
-/** An entity tag as clients write it, with or without quotes. */
+/** An entity tag as clients write it: with quotes, without, and, as S3 takes it, with one of them. */
 export function unquote(etag: string): string {
-  return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag
+  return etag.slice(etag.startsWith('"') ? 1 : 0, etag.length > 1 && etag.endsWith('"') ? -1 : undefined)
 }
 
 /** Runs a commit. When other commits kept coming first, a conditional request fails with ConditionalRequestConflict instead of OperationAborted. */
@@ -59,8 +61,8 @@ export async function conditionally<T>(
 /** HTTP dates have whole seconds, so a stored time within the same second does not count as later. */
 const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000
 
-/** Throws PreconditionFailed, or NotModified with the headers that a 304 carries. */
-export function checkRead(conditions: ReadConditions, existing: Existing): void {
+/** Throws PreconditionFailed, or NotModified with the headers that a 304 carries. A time after now can't be when the client read the object, so it is ignored. */
+export function checkRead(conditions: ReadConditions, existing: Existing, clock: Pick<Clock, 'now'>): void {
   const { ifMatch, ifNoneMatch, ifModifiedSinceMs, ifUnmodifiedSinceMs } = conditions
   const modified = wholeSecond(existing.modifiedMs)
   if (ifMatch !== undefined) {
@@ -70,18 +72,25 @@ export function checkRead(conditions: ReadConditions, existing: Existing): void 
   }
   if (ifNoneMatch !== undefined) {
     if (etagListedWeakly(ifNoneMatch, existing.etag)) throw notModified(existing)
-  } else if (ifModifiedSinceMs !== undefined && modified <= ifModifiedSinceMs) {
+  } else if (ifModifiedSinceMs !== undefined && modified <= ifModifiedSinceMs && ifModifiedSinceMs <= clock.now()) {
     throw notModified(existing)
   }
 }
 
+/** Whether the object is still the one of an If-Range, so that a range of it fits what the client has: RFC 9110 section 13.1.5. */
+export function isRangeOf(ifRange: string, existing: Existing): boolean {
+  return unquote(ifRange) === existing.etag || ifRange === httpDate(existing.modifiedMs)
+}
+
 /** For the source of a copy: every failed condition is PreconditionFailed, as S3 documents. */
-export function checkCopySource(conditions: ReadConditions, existing: Existing): void {
+export function checkCopySource(conditions: ReadConditions, existing: Existing, clock: Pick<Clock, 'now'>): void {
   try {
-    checkRead(conditions, existing)
+    checkRead(conditions, existing, clock)
   } catch (error) {
-    if (error instanceof S3Error && error.code === 'NotModified') throw failed('copy-source-if-none-match')
-    throw error
+    if (!(error instanceof S3Error)) throw error
+    const notModified = conditions.ifNoneMatch === undefined ? 'If-Modified-Since' : 'If-None-Match'
+    const condition = error.details.Condition ?? notModified
+    throw new S3Error('PreconditionFailed', { vendorDetails: { Condition: `copy-source-${condition}` } })
   }
 }
 
@@ -103,6 +112,18 @@ export function checkWrite(conditions: WriteConditions, existing: Existing | und
   }
 }
 
+/** For an object whose upload began at `sinceMs`, under a condition. Throws ConditionalRequestConflict when the key has changed since, as S3 does. */
+export function checkUnchangedSince(
+  { ifMatch, ifNoneMatch }: WriteConditions,
+  sinceMs: number,
+  latest: Pick<Existing, 'modifiedMs'> | undefined,
+  key: string,
+): void {
+  const condition = ifMatch !== undefined ? 'If-Match' : ifNoneMatch !== undefined ? 'If-None-Match' : undefined
+  if (condition === undefined || latest === undefined || latest.modifiedMs <= sinceMs) return
+  throw new S3Error('ConditionalRequestConflict', { details: { Condition: condition, Key: key } })
+}
+
 /**
  * For a delete. Throws PreconditionFailed, or NoSuchKey for If-Match without an object. The other two conditions hold without an object: S3 documents that
  * such a delete succeeds.
@@ -118,13 +139,17 @@ export function checkDelete(
   }
   if (ifMatch !== undefined && !etagListed(ifMatch, existing.etag)) throw failed('If-Match')
   if (ifMatchLastModifiedMs !== undefined && ifMatchLastModifiedMs !== wholeSecond(existing.modifiedMs)) {
-    throw failed('if-match-last-modified-time')
+    throw failedVendor('if-match-last-modified-time')
   }
-  if (ifMatchSize !== undefined && ifMatchSize !== existing.size) throw failed('if-match-size')
+  if (ifMatchSize !== undefined && ifMatchSize !== existing.size) throw failedVendor('if-match-size')
 }
 
 function failed(condition: string): S3Error {
   return new S3Error('PreconditionFailed', { details: { Condition: condition } })
+}
+
+function failedVendor(condition: string): S3Error {
+  return new S3Error('PreconditionFailed', { vendorDetails: { Condition: condition } })
 }
 
 function notModified(existing: Existing): S3Error {

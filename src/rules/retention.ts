@@ -1,5 +1,5 @@
 /** What Object Lock allows: whether a version may be removed, and how its retention may change. Denies in case of doubt. Pure. */
-import { invalidArgument, S3Error } from '../errors.ts'
+import { invalidArgument, invalidVendorArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { DefaultRetention } from '../records/bucket-record.ts'
 import type { ObjectAttributes, Retention } from '../records/object-attributes.ts'
@@ -44,7 +44,7 @@ export function checkRetentionChange(version: Locked, next: Retention | undefine
 /** Throws InvalidArgument for a date that has passed. */
 export function checkRetentionDate({ untilMs }: Retention, nowMs: number): void {
   if (untilMs > nowMs) return
-  throw invalidArgument(
+  throw invalidVendorArgument(
     'object-lock-retain-until-date',
     new Date(untilMs).toISOString(),
     'The retain until date must be in the future!',

@@ -7,7 +7,7 @@ import { verify } from '../../src/auth/verify.ts'
 import type { Version2Rules } from '../../src/auth/verify-version2.ts'
 import { S3Error } from '../../src/errors.ts'
 import { compileHosts } from '../../src/http/address.ts'
-import { dialectOfRequest } from '../../src/http/dialect.ts'
+import { dialectOfRequest, storeDialect } from '../../src/http/dialect.ts'
 import type { HeaderPair, RequestToSign, SignedRequest } from '../support/signer.ts'
 import { presignVersion2, signVersion2 } from '../support/signer-version2.ts'
 import { refusal } from './refusal.ts'
@@ -32,7 +32,8 @@ function accept(
 ) {
   const [rawPath = '', rawQuery = ''] = target.split('?')
   const names = headers.map(([name]) => name.toLowerCase())
-  const { prefix } = dialectOfRequest(names, rawQuery, headers.find(([name]) => name === 'Authorization')?.[1])
+  const authorization = headers.find(([name]) => name === 'Authorization')?.[1]
+  const { prefix } = dialectOfRequest(names, rawQuery, authorization) ?? storeDialect
   const request = { method, rawPath, rawQuery, rawHeaders: headers.flat(), names, prefix }
   return verify(request, credentials, nowMs, { ...rules, taken })
 }

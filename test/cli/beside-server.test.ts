@@ -33,8 +33,8 @@ const working: Record<string, () => string[]> = {
   backup: () => [backupFile()],
 }
 const refusing: Record<string, () => string[]> = { restore: () => [backupFile()], recover: () => [] }
-/** Servers, a command that needs no data, and one that has a suite of its own, because it needs a database. */
-const others = ['serve', 'server', 'completion', 'migrate']
+/** Servers, a command that needs no data, and those with suites of their own, because they need a database or another server. */
+const others = ['serve', 'server', 'completion', 'migrate', 'import']
 
 test('every command works beside a server, or says why the server must be stopped', async () => {
   expect([...others, ...Object.keys({ ...working, ...refusing })].sort()).toEqual(

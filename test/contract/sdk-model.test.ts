@@ -40,6 +40,9 @@ const beyondModel = (name: string): boolean =>
   // Any request may say who pays, and any document may come with digests.
   name === 'vendor request-payer' || name === 'header content-md5' || /^vendor (checksum-|sdk-checksum-)/.test(name)
 
+/** HTTP's own condition of a range, which browsers and download tools send. */
+const ifRange = 'header if-range'
+
 const encryption = ['', '-aws-kms-key-id', '-bucket-key-enabled', '-context'].map(
   (rest) => `vendor server-side-encryption${rest}`,
 )
@@ -51,9 +54,9 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   'UploadPartCopy request': encryption,
   'CompleteMultipartUpload request': encryption,
   // Refused with S3's own error.
-  'GetObject request': encryption,
+  'GetObject request': [...encryption, ifRange],
   'GetObjectAttributes request': encryption,
-  'HeadObject request': encryption,
+  'HeadObject request': [...encryption, ifRange],
   // S3 sends it, says the interface document.
   'GetObjectAcl answer': ['vendor version-id'],
   'PutObjectAcl answer': ['vendor version-id'],

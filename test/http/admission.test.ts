@@ -61,7 +61,6 @@ describe('a request without a signature', () => {
 
   it.each([
     ['that must be signed', 'AccessDenied', 'GET /bucket', ''],
-    ['that must be a form', 'AccessDenied', 'POST /bucket', ''],
     ['that is a form and means nothing', 'AccessDenied', 'POST /bucket/key', form],
     ['that means nothing', 'AccessDenied', 'PATCH /bucket/key', ''],
     ['of no key', 'AccessDenied', 'GET /bucket/%ff', ''],
@@ -71,6 +70,12 @@ describe('a request without a signature', () => {
     expect(answer).toMatch(/^HTTP\/1.1 403 /)
     expect(answer).toContain(`<Code>${code}</Code>`)
   })
+})
+
+it('without a signature or a form, where only a form means something, is told so', async () => {
+  const answer = await unsigned('POST /bucket', '')
+  expect(answer).toMatch(/^HTTP\/1.1 412 /)
+  expect(answer).toContain('<Condition>Bucket POST must be of the enclosure-type multipart/form-data</Condition>')
 })
 
 describe('a request with a signature', () => {
@@ -87,5 +92,5 @@ describe('a request with a signature', () => {
 
 it('every answer carries the request’s id', async () => {
   const answers = await Promise.all([unsigned('GET /bucket/key'), unsigned('GET /bucket'), unsigned('OPTIONS /b')])
-  for (const answer of answers) expect(answer).toMatch(/\r\nServer: Holdfast\r\nx-store-request-id: [0-9A-F]{16}\r\n/)
+  for (const answer of answers) expect(answer).toMatch(/\r\nServer: Holdfast\r\nx-amz-request-id: [0-9A-F]{16}\r\n/)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { amzDialect, dialectOfRequest, storeDialect } from '../../src/http/dialect.ts'
+import { amzDialect, dialectOfAddress, dialectOfRequest, storeDialect } from '../../src/http/dialect.ts'
 import { type HeaderPair, presign, sign } from '../support/signer.ts'
 import { echoOperations } from './echo-operations.ts'
 import { type Fixture, key, startFixture } from './fixture.ts'
@@ -12,14 +12,23 @@ afterAll(() => fixture.close())
 
 describe("a request's dialect", () => {
   it.each([
-    ['neither prefix', [], '', 'x-store'],
     ['a vendor header', ['host', 'x-amz-acl'], '', 'x-amz'],
     ['the header of a signature, whatever comes first', ['x-store-meta-a', 'x-amz-date'], '', 'x-amz'],
     ['a signature in the query before a vendor header', ['x-amz-meta-a'], 'X-Store-Algorithm=a', 'x-store'],
     ['a signature in the query', [], 'list-type=2&X-Amz-Signature=a', 'x-amz'],
-    ['another vendor than these two', ['x-amzn-trace-id', 'x-stored'], '', 'x-store'],
+    ['a header of the SDKs', ['host', 'amz-sdk-invocation-id'], '', 'x-amz'],
+    ['no header of another vendor', ['x-amzn-trace-id', 'x-stored'], '', undefined],
+    ['nothing else', [], '', undefined],
   ])('is told by %s', (_what, names, rawQuery, expected) => {
-    expect(dialectOfRequest(names, rawQuery).name).toBe(expected)
+    expect(dialectOfRequest(names, rawQuery)?.name).toBe(expected)
+  })
+
+  it.each([
+    ['a bucket in the path', '/photos/cat.jpg', undefined, 'x-amz'],
+    ['a bucket in the Host', '/cat.jpg', 'photos', 'x-store'],
+    ['no bucket', '/', undefined, 'x-store'],
+  ])('is otherwise told by %s', (_what, rawPath, bucketInHost, expected) => {
+    expect(dialectOfAddress(rawPath, bucketInHost).name).toBe(expected)
   })
 })
 

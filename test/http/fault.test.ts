@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { S3Error } from '../../src/errors.ts'
+import { invalidVendorArgument, S3Error } from '../../src/errors.ts'
+import { amzDialect, storeDialect } from '../../src/http/dialect.ts'
 import { faultDocument } from '../../src/http/fault.ts'
 import { limits } from '../../src/limits.ts'
 
-const place = { resource: '/b', requestId: '1', hostId: '2' }
+const place = { resource: '/b', requestId: '1', hostId: '2', dialect: amzDialect }
 const answer = (detail: string): string =>
   faultDocument(new S3Error('InvalidArgument', { details: { ArgumentValue: detail } }), place).toString()
 
@@ -11,6 +12,13 @@ describe('an error', () => {
   it('repeats what a head can hold whole, though each of its bytes became an escape when it was signed', () => {
     const signed = '%22'.repeat(limits.headerSectionBytesMax)
     expect(answer(signed)).toContain(`<ArgumentValue>${signed}</ArgumentValue>`)
+  })
+
+  it('names a vendor header as the client knows it', () => {
+    const error = invalidVendorArgument('copy-source', 'x', 'No.')
+    expect(faultDocument(error, place).toString()).toContain('<ArgumentName>x-amz-copy-source</ArgumentName>')
+    const inStore = faultDocument(error, { ...place, dialect: storeDialect }).toString()
+    expect(inStore).toContain('<ArgumentName>x-store-copy-source</ArgumentName>')
   })
 
   it('repeats no more than that of a document', () => {

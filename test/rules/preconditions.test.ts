@@ -15,6 +15,8 @@ const etag = '5d41402abc4b2a76b9719d911017c592'
 const second = Date.UTC(2026, 0, 2, 3, 4, 5)
 /** Stored times have milliseconds; HTTP dates have not. */
 const existing = { etag, modifiedMs: second + 678 }
+const nowMs = second + 60_000
+const clock = { now: () => nowMs }
 
 describe('a list of entity tags', () => {
   it.each([
@@ -31,7 +33,7 @@ describe('a list of entity tags', () => {
     ['', false],
     ['""', false],
     ['"', false],
-    [`"${etag}`, false],
+    [`"${etag}`, true],
     [`"${etag}-2"`, false],
     [`"${etag.toUpperCase()}"`, false],
     [`"${etag.slice(1)}"`, false],
@@ -83,12 +85,12 @@ function readConditions({ im, ius, inm, ims }: (typeof allReads)[number]): ReadC
 
 describe('conditions of a read', () => {
   it.each(allReads)('If-Match $im, If-Unmodified-Since $ius, If-None-Match $inm, If-Modified-Since $ims', (given) => {
-    expect(outcomeOf(() => checkRead(readConditions(given), existing))).toBe(expectedRead(given))
+    expect(outcomeOf(() => checkRead(readConditions(given), existing, clock))).toBe(expectedRead(given))
   })
 
   it.each(allReads)('of a copy source, where nothing is Not Modified: $im, $ius, $inm, $ims', (given) => {
     const expected = expectedRead(given) === 'ok' ? 'ok' : 'PreconditionFailed'
-    expect(outcomeOf(() => checkCopySource(readConditions(given), existing))).toBe(expected)
+    expect(outcomeOf(() => checkCopySource(readConditions(given), existing, clock))).toBe(expected)
   })
 
   it.each([
@@ -101,13 +103,19 @@ describe('conditions of a read', () => {
     [{ ifNoneMatch: '' }, 'ok'],
     [{ ifUnmodifiedSinceMs: second - 1 }, 'PreconditionFailed'],
     [{ ifModifiedSinceMs: second - 1 }, 'ok'],
+    [{ ifModifiedSinceMs: nowMs }, 'NotModified'],
+    // Nobody can have read it then.
+    [{ ifModifiedSinceMs: nowMs + 1 }, 'ok'],
+    [{ ifMatch: `"${etag}` }, 'ok'],
+    [{ ifMatch: `${etag}"` }, 'ok'],
+    [{ ifMatch: '"' }, 'PreconditionFailed'],
     [{}, 'ok'],
   ] satisfies [ReadConditions, string][])('%j: %s', (conditions, expected) => {
-    expect(outcomeOf(() => checkRead(conditions, existing))).toBe(expected)
+    expect(outcomeOf(() => checkRead(conditions, existing, clock))).toBe(expected)
   })
 
   it('a 304 carries what a cache needs to go on', () => {
-    expect(() => checkRead({ ifNoneMatch: '*' }, existing)).toThrow(
+    expect(() => checkRead({ ifNoneMatch: '*' }, existing, clock)).toThrow(
       expect.objectContaining({
         status: 304,
         headers: { ETag: `"${etag}"`, 'Last-Modified': 'Fri, 02 Jan 2026 03:04:05 GMT' },
@@ -117,9 +125,17 @@ describe('conditions of a read', () => {
 
   it('says which condition failed', () => {
     const named = (condition: string) => expect.objectContaining({ details: { Condition: condition } })
-    expect(() => checkRead({ ifMatch: '"other"' }, existing)).toThrow(named('If-Match'))
-    expect(() => checkRead({ ifUnmodifiedSinceMs: 0 }, existing)).toThrow(named('If-Unmodified-Since'))
-    expect(() => checkCopySource({ ifNoneMatch: '*' }, existing)).toThrow(named('copy-source-if-none-match'))
+    expect(() => checkRead({ ifMatch: '"other"' }, existing, clock)).toThrow(named('If-Match'))
+    expect(() => checkRead({ ifUnmodifiedSinceMs: 0 }, existing, clock)).toThrow(named('If-Unmodified-Since'))
+    expect(() => checkCopySource({ ifNoneMatch: '*' }, existing, clock)).toThrow(
+      expect.objectContaining({ vendorDetails: { Condition: 'copy-source-If-None-Match' } }),
+    )
+    expect(() => checkCopySource({ ifModifiedSinceMs: second }, existing, clock)).toThrow(
+      expect.objectContaining({ vendorDetails: { Condition: 'copy-source-If-Modified-Since' } }),
+    )
+    expect(() => checkCopySource({ ifMatch: 'x' }, existing, clock)).toThrow(
+      expect.objectContaining({ vendorDetails: { Condition: 'copy-source-If-Match' } }),
+    )
     expect(() => checkWrite({ ifNoneMatch: '*' }, existing)).toThrow(named('If-None-Match'))
   })
 })

@@ -52,6 +52,9 @@ describe('a tag set', () => {
     expect(() => checkTags([tag('fine'), tag('not\0fine')], 'object')).toThrow(
       expect.objectContaining({ details: { TagKey: 'not\0fine' } }),
     )
+    expect(() => checkTags([tag('key', 'not\0fine')], 'object')).toThrow(
+      expect.objectContaining({ details: { TagKey: 'key', TagValue: 'not\0fine' } }),
+    )
   })
 })
 
@@ -86,9 +89,12 @@ describe('a tagging header', () => {
     ['a=%ED%A0%80', 'InvalidArgument'],
     ['=b', 'InvalidTag'],
     ['a=b&=c', 'InvalidTag'],
-    ['a=1&a=2', 'InvalidTag'],
-    ['a=1&%61=2', 'InvalidTag'],
-    ['a=%00', 'InvalidTag'],
+    ['a=1&a=2', 'InvalidArgument'],
+    ['a=1&%61=2', 'InvalidArgument'],
+    ['a=%00', 'InvalidArgument'],
+    ['a=1,b=2', 'InvalidArgument'],
+    ['aws:mine=1', 'InvalidTag'],
+    [`${'k'.repeat(129)}=v`, 'InvalidTag'],
     [
       tags(limits.objectTagsMax + 1)
         .map(({ key }) => `${key}=v`)

@@ -224,7 +224,7 @@ export function putAclRows({ key = '', given, call }: AclTarget): Row[] {
     {
       it: 'refuses neither a policy nor a canned list',
       ...kept,
-      ...refusal('MissingSecurityHeader', { MissingHeaderName: 'acl' }),
+      ...refusal('MissingSecurityHeader', { MissingHeaderName: '{{prefix}}acl' }),
       ask: headed(),
     },
     // Without a body there may be a canned list: see above.

@@ -52,7 +52,7 @@ function page(
       ListBucketResult: {
         Name: 'wire',
         Prefix: query.prefix ?? '',
-        MaxKeys: query['max-keys'] ?? '1000',
+        MaxKeys: query['max-keys'] || '1000',
         Delimiter: query.delimiter === '' ? undefined : query.delimiter,
         IsTruncated: 'false',
         EncodingType: encoded ? 'url' : undefined,
@@ -104,6 +104,7 @@ export function listingRows(listing: Listing): Row[] {
     },
     { it: 'folds by a letter', query: { prefix: 'a/', delimiter: 'b' }, shown: ['a/1', 'a/2'], prefixes: ['a/sub'] },
     { it: 'answers an empty page for max-keys 0', query: { 'max-keys': '0' }, shown: [] },
+    { it: 'takes an empty max-keys for none', query: { 'max-keys': '' }, shown: ordered },
     {
       it: 'takes more than 1,000 for 1,000',
       query: { 'max-keys': '2000' },
@@ -192,7 +193,7 @@ function refusedRows(listing: Listing): Row[] {
     ...more,
   })
   return [
-    ...['-1', 'abc', '1.5', '', ' 1', '0x10', '1e3', '2147483648', '99999999999999999999'].map(
+    ...['-1', 'abc', '1.5', ' 1', '0x10', '1e3', '2147483648', '99999999999999999999'].map(
       (maxKeys): Row => ({
         it: `refuses max-keys "${maxKeys}"`,
         ...refusal('InvalidArgument', { ArgumentName: 'max-keys', ArgumentValue: maxKeys }),

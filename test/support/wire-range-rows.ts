@@ -1,7 +1,7 @@
 /** Rows of GetObject and HeadObject that ask for part of an object: by range, or by number of a part. */
 import { GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3'
 import { type Algorithm, referenceChecksum } from './wire-checksums.ts'
-import type { Wire } from './wire-client.ts'
+import type { Ask, Wire } from './wire-client.ts'
 import { emptyFox, fox, foxEtag, foxText, type ReadMethod } from './wire-fox.ts'
 import { type Row, refusal } from './wire-rows.ts'
 import { sdk } from './wire-sdk.ts'
@@ -98,7 +98,39 @@ export function rangeRows(method: ReadMethod): Row[] {
         headers: { 'Content-Range': 'bytes */0' },
       }),
     ),
+    ...ifRangeRows(method),
     ...partNumberRows(method),
+  ]
+}
+
+/** A range of an object that may be another than the one of which the client has the rest. */
+function ifRangeRows(method: ReadMethod): Row[] {
+  const ranged = (ifRange: string): Ask => ({
+    method,
+    key: 'fox',
+    headers: { Range: 'bytes=4-8', 'If-Range': ifRange },
+  })
+  const part = { status: 206, headers: { 'Content-Range': 'bytes 4-8/19', 'Content-Length': '5' } }
+  const whole = { status: 200, headers: { 'Content-Range': undefined, 'Content-Length': '19' } }
+  const of = (text: string): string => (method === 'GET' ? text : '')
+  return [
+    {
+      it: 'answers the range if the object has the entity tag of If-Range',
+      proves: ['header:If-Range'],
+      ...part,
+      given: fox,
+      ask: ranged(foxEtag),
+      body: of(foxText.slice(4, 9)),
+    },
+    ...['"another"', `W/${foxEtag}`, 'Thu, 01 Jan 2026 00:00:00 GMT', 'x'].map(
+      (ifRange): Row => ({
+        it: `answers the whole object for If-Range ${ifRange}`,
+        ...whole,
+        given: fox,
+        ask: ranged(ifRange),
+        body: of(foxText),
+      }),
+    ),
   ]
 }
 
@@ -123,12 +155,12 @@ function partNumberRows(method: ReadMethod): Row[] {
     ...['2', '10000'].map(
       (partNumber): Row => ({
         it: `refuses part ${partNumber} of a simple object`,
-        ...refusal('InvalidPartNumber', { PartNumberRequested: partNumber }),
+        ...refusal('InvalidPartNumber', { PartNumberRequested: partNumber, ActualPartCount: '1' }),
         given: fox,
         ask: { ...ask, query: { partNumber } },
       }),
     ),
-    ...['0', '10001', '-1', 'one', ''].map(
+    ...['0', '10001', '-1', 'one'].map(
       (partNumber): Row => ({
         it: `refuses part number "${partNumber}"`,
         proves: ['part numbers 1 to 10,000 of HeadObject'],
@@ -137,6 +169,14 @@ function partNumberRows(method: ReadMethod): Row[] {
         ask: { ...ask, query: { partNumber } },
       }),
     ),
+    {
+      it: 'takes an empty part number for none',
+      status: 200,
+      given: fox,
+      ask: { ...ask, query: { partNumber: '' } },
+      headers: { 'Content-Length': '19' },
+      body: method === 'GET' ? foxText : '',
+    },
     {
       it: 'refuses a range within a part',
       ...refusal('InvalidRequest', {}),
@@ -219,7 +259,7 @@ export function multipartReadRows(method: ReadMethod, first: Buffer, last: Buffe
     part('answers the last part', '2', `${first.length}-${size - 1}`, last),
     {
       it: 'refuses a part that the object does not have',
-      ...refusal('InvalidPartNumber', { PartNumberRequested: '3' }),
+      ...refusal('InvalidPartNumber', { PartNumberRequested: '3', ActualPartCount: '2' }),
       given: (wire) => multipartObject(wire, [first, last]),
       ask: { ...ask, query: { partNumber: '3' } },
     },

@@ -30,7 +30,6 @@ export const badTagSets: readonly { what: string; body: string; code: ErrorCode 
     body: '<Tagging><TagSet><Tag><Key>a</Key></Tag></TagSet></Tagging>',
     code: 'MalformedXML',
   },
-  { what: 'a document without a tag set', body: '<Tagging/>', code: 'MalformedXML' },
   { what: 'an unknown element', body: '<Tagging><TagSet/><More/></Tagging>', code: 'MalformedXML' },
   { what: 'another root', body: '<TagSet/>', code: 'MalformedXML' },
   { what: 'a document that breaks off', body: '<Tagging><TagSet>', code: 'MalformedXML' },

@@ -132,8 +132,15 @@ export async function locksOf(wire: Wire, versionId?: string, key = 'a'): Promis
   return names.map((name) => vendorHeader(wire, headers, name))
 }
 
-/** What a request that names a version, or none, is answered where there is no such object. `given` makes the bucket; `a` must not be in it. */
-export function missingVersionRows(ask: Ask, given: Given): Row[] {
+/**
+ * What a request that names a version, or none, is answered where there is no such object. `given` makes the bucket; `a` must not be in it. `deleted`: the code for a
+ * key whose newest version is a delete marker.
+ */
+export function missingVersionRows(
+  ask: Ask,
+  given: Given,
+  deleted: 'NoSuchKey' | 'MethodNotAllowed' = 'NoSuchKey',
+): Row[] {
   const named = (versionId: string): Ask => ({ ...ask, query: { ...ask.query, versionId } })
   const one: Given = async (wire) => {
     await given(wire)
@@ -142,8 +149,8 @@ export function missingVersionRows(ask: Ask, given: Given): Row[] {
   return [
     { it: 'answers NoSuchKey where there is no object', ...refusal('NoSuchKey', { Key: 'a' }), given, ask },
     {
-      it: 'answers NoSuchKey for a key that is deleted, and that a delete marker is why',
-      ...refusal('NoSuchKey', { Key: 'a' }),
+      it: `answers ${deleted} for a key that is deleted, and that a delete marker is why`,
+      ...refusal(deleted, deleted === 'NoSuchKey' ? { Key: 'a' } : { ResourceType: 'DeleteMarker' }),
       vendor: { 'delete-marker': 'true', 'version-id': '{{marker}}' },
       given: one,
       ask,

@@ -61,6 +61,15 @@ wireTests('PutBucketTagging', [
       Tagging: { TagSet: tags(51).map(([Key, Value]) => ({ Key, Value })) },
     }),
   },
+  ...['<Tagging/>', '<Tagging><TagSet/></Tagging>'].map(
+    (body): Row => ({
+      it: `takes ${body} for no tags`,
+      status: 200,
+      given: tagged,
+      ask: { ...put, body },
+      afterwards: hasNoTags,
+    }),
+  ),
   ...badTagSets.map(
     ({ what, body, code }): Row => ({
       it: `refuses ${what}, and keeps the tags that were there`,

@@ -7,11 +7,20 @@ import { complete, done, isOpen, isWhole, only, small, smallEtag, smallInput } f
 import { type Facts, type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { beginUpload, type ListedPart, putPart, uploadOf } from '../support/wire-uploads.ts'
+import { enabled } from '../support/wire-versions.ts'
 
-const over = async (wire: Wire): Promise<Facts> => {
-  await wire.must({ method: 'PUT', key: 'big', body: 'old' })
-  const { headers } = await wire.must({ method: 'HEAD', key: 'big' })
-  return { ...(await small(wire)), old: headers.get('etag') ?? '' }
+const old = async (wire: Wire): Promise<Facts> => {
+  const { headers } = await wire.must({ method: 'PUT', key: 'big', body: 'old' })
+  return { old: headers.get('etag') ?? '' }
+}
+const over = async (wire: Wire): Promise<Facts> => ({ ...(await old(wire)), ...(await small(wire)) })
+
+/** Times have milliseconds: resolves when what is written now has a later one than the upload. */
+async function laterThan(wire: Wire, { uploadId = '' }: Facts): Promise<void> {
+  const listed = await wire.must({ method: 'GET', query: { uploads: '' } })
+  const [, initiated = ''] =
+    new RegExp(`${uploadId}</UploadId>.*?<Initiated>([^<]*)`).exec(listed.body.toString()) ?? []
+  await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(Date.parse(initiated))
 }
 const isOld = async (wire: Wire, _: unknown, { uploadId = '' }: Facts): Promise<void> => {
   expect((await wire.must({ method: 'GET', key: 'big' })).body.toString()).toBe('old')
@@ -68,6 +77,31 @@ const conditions: Row[] = [
     ...refusal('NoSuchKey', {}),
     given: small,
     ask: complete(only, { headers: { 'If-Match': '"another"' } }),
+    afterwards: isOpen,
+  },
+  {
+    it: 'does not complete over the object that the client knows, if that came during the upload',
+    ...refusal('ConditionalRequestConflict', { Condition: 'If-Match', Key: 'big' }),
+    given: async (wire) => {
+      const facts = await small(wire)
+      await laterThan(wire, facts)
+      return { ...facts, ...(await old(wire)) }
+    },
+    ask: complete(only, { headers: { 'If-Match': '{{old}}' } }),
+    afterwards: isOld,
+  },
+  {
+    it: 'does not complete where there is nothing, if something was deleted during the upload',
+    ...refusal('ConditionalRequestConflict', { Condition: 'If-None-Match', Key: 'big' }),
+    given: async (wire) => {
+      await enabled(wire)
+      const facts = await small(wire)
+      await laterThan(wire, facts)
+      await old(wire)
+      await wire.must({ method: 'DELETE', key: 'big' })
+      return facts
+    },
+    ask: complete(only, { headers: { 'If-None-Match': '*' } }),
     afterwards: isOpen,
   },
   {

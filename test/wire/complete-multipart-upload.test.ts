@@ -1,7 +1,7 @@
 /** CompleteMultipartUpload over the wire. Conditions and checksums, and answers that take long, have tests of their own. */
 import { CompleteMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import { multipartEtag } from '../support/wire-checksums.ts'
+import { md5Hex, multipartEtag } from '../support/wire-checksums.ts'
 import {
   complete,
   done,
@@ -161,7 +161,7 @@ const wrong: Row[] = [
   {
     it: 'refuses a part that was not sent',
     proves: ['400: CompleteMultipartUpload without a valid Part'],
-    ...refusal('InvalidPart', { PartNumber: '2', ETag: '"x"' }),
+    ...refusal('InvalidPart', { PartNumber: '2', ETag: 'x' }),
     given: two,
     ask: complete([
       [1, '{{etag1}}'],
@@ -175,7 +175,7 @@ const wrong: Row[] = [
       'element:CompleteMultipartUpload/Part/ETag',
       'the listed parts need the entity tags that their uploads answered',
     ],
-    ...refusal('InvalidPart', { PartNumber: '1', ETag: '{{etag2}}' }),
+    ...refusal('InvalidPart', { PartNumber: '1', ETag: md5Hex(last) }),
     given: two,
     ask: complete([[1, '{{etag2}}']]),
     afterwards: isOpen,
@@ -206,7 +206,7 @@ const wrong: Row[] = [
     it: 'refuses a part below 5 MiB that is not the last',
     ...refusal('EntityTooSmall', {
       PartNumber: '1',
-      ETag: '{{etag1}}',
+      ETag: md5Hex(first.subarray(1)),
       ProposedSize: '5242879',
       MinSizeAllowed: '5242880',
     }),
@@ -249,10 +249,15 @@ const wrong: Row[] = [
   },
   {
     it: 'refuses no body',
-    ...refusal('MissingRequestBodyError', {}),
+    ...refusal('InvalidRequest', {}),
     given: small,
     ask: complete(''),
     afterwards: isOpen,
+  },
+  {
+    it: 'answers no body to an upload that is not there with NoSuchUpload',
+    ...refusal('NoSuchUpload', { UploadId: 'nothing' }),
+    ask: { ...complete(''), query: { uploadId: 'nothing' } },
   },
   ...[
     '<Complete/>',

@@ -29,6 +29,7 @@ const conditions: Row[] = [
       ['if-match', '*'],
       ['if-none-match', another],
       ['if-modified-since', past],
+      ['if-modified-since', 'Fri, 01 Jan 2100 00:00:00 GMT'],
       ['if-unmodified-since', '{{lastModified}}'],
     ] as const
   ).map(
@@ -42,17 +43,17 @@ const conditions: Row[] = [
   ),
   ...(
     [
-      ['if-match', another],
-      ['if-none-match', copyEtag],
-      ['if-none-match', '*'],
-      ['if-modified-since', '{{lastModified}}'],
-      ['if-unmodified-since', past],
+      ['if-match', another, 'If-Match'],
+      ['if-none-match', copyEtag, 'If-None-Match'],
+      ['if-none-match', '*', 'If-None-Match'],
+      ['if-modified-since', '{{lastModified}}', 'If-Modified-Since'],
+      ['if-unmodified-since', past, 'If-Unmodified-Since'],
     ] as const
   ).map(
-    ([name, value]): Row => ({
+    ([name, value, shown]): Row => ({
       it: `does not copy if ${name} ${value} fails of the source`,
       proves: [`vendor:copy-source-${name}`],
-      ...refusal('PreconditionFailed'),
+      ...refusal('PreconditionFailed', { Condition: `{{prefix}}copy-source-${shown}` }),
       given: copySource,
       ask: condition(name, value),
       afterwards: isNotThere,

@@ -1,7 +1,7 @@
 /** CopyObject over the wire. Conditions and refusals have a test of their own. */
 import { CopyObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import { md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
+import { md5Base64, md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
 import type { Ask } from '../support/wire-client.ts'
 import {
   answers,
@@ -127,7 +127,7 @@ const directives: Row[] = [
   },
   {
     it: 'refuses tags that are none',
-    ...refusal('InvalidTag'),
+    ...refusal('InvalidArgument'),
     given: copySource,
     ask: copy({ 'tagging-directive': 'REPLACE', tagging: 'a=1&a=2' }),
     afterwards: isNotThere,
@@ -210,6 +210,25 @@ const selfCopies: Row[] = [
     ask: onto(),
     afterwards: isCopy,
     sdk: sdk(CopyObjectCommand, { ...input, CopySource: '/wire/to' }),
+  },
+  {
+    it: 'encrypts an object that was there before its bucket encrypted, by copying it onto itself',
+    ...copied,
+    given: async (wire) => {
+      const facts = await copyTarget(wire)
+      const rule =
+        '<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule>'
+      const body = `<ServerSideEncryptionConfiguration>${rule}</ServerSideEncryptionConfiguration>`
+      const headers = { 'Content-MD5': md5Base64(body) }
+      await wire.must({ method: 'PUT', query: { encryption: '' }, headers, body })
+      return facts
+    },
+    ask: onto(),
+    vendor: { 'server-side-encryption': 'AES256' },
+    afterwards: answers((reply, prefix) => {
+      expect(reply.body.toString()).toBe(copyText)
+      expect(reply.headers.get(`${prefix}server-side-encryption`)).toBe('AES256')
+    }),
   },
   {
     it: 'replaces the metadata of an object by copying it onto itself',

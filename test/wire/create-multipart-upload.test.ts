@@ -174,7 +174,7 @@ const rows: Row[] = [
   },
   {
     it: 'refuses tags that are none',
-    ...refusal('InvalidTag'),
+    ...refusal('InvalidArgument'),
     ask: { ...ask, vendor: { tagging: 'a=1&a=2' } },
     afterwards: noneOpen,
   },

@@ -67,7 +67,7 @@ const single: Row[] = [
         ([what, failed, conditions, headers]): Row => ({
           it: `keeps the object for ${what}${where}`,
           proves: [failed === 'If-Match' ? 'header:If-Match' : `vendor:${failed}`],
-          ...refusal('PreconditionFailed', { Condition: failed }),
+          ...refusal('PreconditionFailed', { Condition: failed === 'If-Match' ? failed : `{{prefix}}${failed}` }),
           given,
           ask: ask(conditions, headers),
           afterwards: isThere,
@@ -88,7 +88,7 @@ const single: Row[] = [
   },
   {
     it: 'is understood by the SDK',
-    ...refusal('PreconditionFailed', { Condition: size }),
+    ...refusal('PreconditionFailed', { Condition: `{{prefix}}${size}` }),
     given: stored,
     ask: ask({ [size]: '5' }),
     afterwards: isThere,

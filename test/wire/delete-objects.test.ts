@@ -99,7 +99,7 @@ const answered: Row[] = [
       DeleteResult: {
         Deleted: { Key: 'a' },
         Error: [
-          { ...error('b', 'InvalidArgument'), VersionId: 'v1' },
+          { ...error('b', 'NoSuchVersion'), VersionId: 'v1' },
           error('k'.repeat(1025), 'KeyTooLongError'),
           error('c', 'PreconditionFailed'),
         ],
@@ -109,7 +109,7 @@ const answered: Row[] = [
     sdk: throughSdk([{ Key: 'a' }, { Key: 'b', VersionId: 'v1' }, { Key: 'c', ETag: '"another"' }], {
       Deleted: [{ Key: 'a' }],
       Errors: [
-        { Key: 'b', VersionId: 'v1', Code: 'InvalidArgument' },
+        { Key: 'b', VersionId: 'v1', Code: 'NoSuchVersion' },
         { Key: 'c', Code: 'PreconditionFailed' },
       ],
     }),
@@ -119,11 +119,11 @@ const answered: Row[] = [
     status: 200,
     given: stored,
     ask: ask(document(['<Key>a</Key>', '<Key>b</Key><VersionId>v1</VersionId>'], '<Quiet>true</Quiet>')),
-    xml: { DeleteResult: { Error: { ...error('b', 'InvalidArgument'), VersionId: 'v1' } } },
+    xml: { DeleteResult: { Error: { ...error('b', 'NoSuchVersion'), VersionId: 'v1' } } },
     afterwards: left(['b', 'c']),
     sdk: throughSdk(
       [{ Key: 'a' }, { Key: 'b', VersionId: 'v1' }],
-      { Deleted: undefined, Errors: [{ Key: 'b', Code: 'InvalidArgument' }] },
+      { Deleted: undefined, Errors: [{ Key: 'b', Code: 'NoSuchVersion' }] },
       true,
     ),
   },

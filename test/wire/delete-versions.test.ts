@@ -381,7 +381,7 @@ wireTests('DeleteObjects', [
     ],
     {
       Deleted: [{ Key: 'a', VersionId: unknownVersionId }],
-      Errors: [{ Key: 'a', VersionId: 'v1', Code: 'InvalidArgument', Message: expect.any(String) }],
+      Errors: [{ Key: 'a', VersionId: 'v1', Code: 'NoSuchVersion', Message: expect.any(String) }],
     },
     leaves('v2*', 'v1', 'null'),
   ),

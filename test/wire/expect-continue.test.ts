@@ -41,7 +41,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     ['the secret is wrong', 'SignatureDoesNotMatch', { signedBy: { accessKeyId: 'AKMAIN', secretAccessKey: 'x' } }],
     ['a condition fails', 'PreconditionFailed', { key: 'there', headers: { 'If-None-Match': '*' } }],
     ['the digest is none', 'InvalidDigest', { headers: { 'Content-MD5': 'x' } }],
-    ['the tags are none', 'InvalidTag', { vendor: { tagging: 'a=1&a=2' } }],
+    ['the tags are none', 'InvalidArgument', { vendor: { tagging: 'a=1&a=2' } }],
     ['the encryption is none', 'InvalidArgument', { vendor: { 'server-side-encryption': 'none' } }],
     ['there is no such key', 'KMS.NotFoundException', { vendor: kmsHeaders('nobody') }],
     ['there is no upload', 'NoSuchUpload', { query: { partNumber: '1', uploadId: 'nothing' } }],

@@ -153,9 +153,14 @@ describe('what is posted', () => {
     ['to an object', '/wire/key', formType],
     ['to the service', '/', formType],
     ['with a query', '/wire?delete', formType],
-    ['that is no form', '/wire', 'application/x-www-form-urlencoded'],
   ])('%s is a request without signature', async (_what, target, type) => {
     expect(await send(good(), { target, type })).toMatchObject({ status: 403, code: 'AccessDenied' })
+    await nothingIsStored()
+  })
+
+  it('that is no form is told that it must be one', async () => {
+    const type = 'application/x-www-form-urlencoded'
+    expect(await send(good(), { target: '/wire', type })).toMatchObject({ status: 412, code: 'PreconditionFailed' })
     await nothingIsStored()
   })
 
@@ -197,7 +202,7 @@ describe('bad input', () => {
       good,
       { type: `multipart/form-data; boundary=${'b'.repeat(300)}` },
     ],
-    ['another type of multipart', 'AccessDenied', good, { type: `multipart/mixed; boundary=${formBoundary}` }],
+    ['another type of multipart', 'PreconditionFailed', good, { type: `multipart/mixed; boundary=${formBoundary}` }],
     ['only the end', 'IncorrectNumberOfFilesInPostRequest', () => formBytes([], undefined)],
     ['no file', 'IncorrectNumberOfFilesInPostRequest', () => formBytes(signed(), undefined)],
     ['the file before its key', 'UserKeyMustBeSpecified', () => formBytes([], { ...file, after: signed() })],

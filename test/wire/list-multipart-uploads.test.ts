@@ -185,6 +185,19 @@ const rows: Row[] = [
     ask: ask({ 'max-uploads': '0' }),
     ...page({ MaxUploads: '0' }),
   },
+  { it: 'takes an empty max-uploads for none', ask: ask({ 'max-uploads': '' }), ...page({}) },
+  {
+    it: 'refuses an upload that is none as the place to go on from',
+    given: five,
+    ask: ask({ 'key-marker': 'a', 'upload-id-marker': 'abc' }),
+    ...refusal('InvalidArgument', { ArgumentName: 'upload-id-marker', ArgumentValue: 'abc' }),
+  },
+  {
+    it: 'refuses an upload of another key',
+    given: five,
+    ask: ask({ 'key-marker': 'b/1', 'upload-id-marker': '{{a1}}' }),
+    ...refusal('InvalidArgument', { ArgumentName: 'upload-id-marker', ArgumentValue: '{{a1}}' }),
+  },
   { it: 'takes more than 1,000 for 1,000', ask: ask({ 'max-uploads': '2000' }), ...page({}) },
   {
     it: 'encodes keys, prefixes and markers when asked to',
@@ -202,7 +215,7 @@ const rows: Row[] = [
       Uploads: [{ ChecksumAlgorithm: 'SHA1', ChecksumType: 'COMPOSITE' }],
     }),
   },
-  ...['-1', 'abc', '', '2147483648'].map(
+  ...['-1', 'abc', '2147483648'].map(
     (value): Row => ({
       it: `refuses max-uploads "${value}"`,
       ...refusal('InvalidArgument', { ArgumentName: 'max-uploads', ArgumentValue: value }),

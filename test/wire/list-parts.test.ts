@@ -107,6 +107,12 @@ const rows: Row[] = [
     ...page({ PartNumberMarker: '3', NextPartNumberMarker: '30', Part: [part(5), part(30)] }),
   },
   {
+    it: 'takes empty numbers for none',
+    given: parts,
+    ask: ask({ 'max-parts': '', 'part-number-marker': '' }),
+    ...page({ NextPartNumberMarker: '30', Part: [part(1), part(2), part(5), part(30)] }),
+  },
+  {
     it: 'lists nothing behind the last part',
     given: parts,
     ask: ask({ 'part-number-marker': '10000' }),
@@ -150,7 +156,7 @@ const rows: Row[] = [
     }),
   ),
   ...['max-parts', 'part-number-marker'].flatMap((name) =>
-    ['-1', 'abc', '1.5', '', '2147483648'].map(
+    ['-1', 'abc', '1.5', '2147483648'].map(
       (value): Row => ({
         it: `refuses ${name} "${value}"`,
         ...refusal('InvalidArgument', { ArgumentName: name, ArgumentValue: value }),

@@ -39,7 +39,7 @@ function versionRows(ask: Ask): Row[] {
       vendor: { 'version-id': '{{v1}}' },
     },
     { it: 'takes the null version', ...all, ask: of(ask, 'null'), vendor: { 'version-id': 'null' } },
-    ...missingVersionRows(ask, enabled),
+    ...missingVersionRows(ask, enabled, ask.method === 'PUT' ? 'MethodNotAllowed' : 'NoSuchKey'),
   ]
 }
 

@@ -110,7 +110,7 @@ const invalid: [what: string, vendor: Record<string, string>, details: Record<st
   [
     'a date that has passed',
     { ...governed, 'object-lock-retain-until-date': past },
-    { ArgumentName: 'object-lock-retain-until-date', ArgumentValue: past },
+    { ArgumentName: '{{prefix}}object-lock-retain-until-date', ArgumentValue: past },
   ],
   ...[
     'tomorrow',

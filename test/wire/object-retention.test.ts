@@ -211,7 +211,7 @@ const refused: Row[] = [
     it: 'refuses a date that has passed, and a bypass does not help',
     ...keeps,
     ...refusal('InvalidArgument', {
-      ArgumentName: 'object-lock-retain-until-date',
+      ArgumentName: '{{prefix}}object-lock-retain-until-date',
       ArgumentValue: '2020-01-01T00:00:00.000Z',
     }),
     ask: bypassing(putRetention('GOVERNANCE', '2020-01-01T00:00:00.000Z')),

@@ -129,6 +129,15 @@ wireTests('PutObjectTagging', [
     ask: { ...put, body: tagging([['𝔸'.repeat(128), '𝔹'.repeat(256)]]) },
     afterwards: hasTags(1, '𝔸'.repeat(128)),
   },
+  ...['<Tagging/>', '<Tagging><TagSet/></Tagging>'].map(
+    (body): Row => ({
+      it: `takes ${body} for no tags`,
+      status: 200,
+      given: tagged,
+      ask: { ...put, body },
+      afterwards: hasNoTags,
+    }),
+  ),
   ...badTagSets.map(
     ({ what, body, code }): Row => ({
       it: `refuses ${what}, and keeps the tags that were there`,

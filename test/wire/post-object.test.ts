@@ -55,7 +55,7 @@ const ranged = (bytes: number, min: number, max: number): Ask =>
     },
   )
 
-const named = (key: string, filename: string, becomes: string): Row => ({
+const named = (key: string, filename: string | undefined, becomes: string): Row => ({
   it: `puts the file's name ${JSON.stringify(filename)} into the key ${key}`,
   ...stored,
   ask: post({ key }, { formConditions: [{ bucket: 'wire' }, ['starts-with', '$key', '']], formFile: { filename } }),
@@ -112,6 +112,7 @@ const rows: Row[] = [
   named(`of/${filename}`, 'C:\\folder\\photo.jpg', 'of/photo.jpg'),
   named(`of/${filename}`, '/folder/photo.jpg', 'of/photo.jpg'),
   named('$filename', 'photo.jpg', '$filename'),
+  named(`of/${filename}`, undefined, `of/${filename}`),
   named(`${filename}`, 'ключ 1.txt', 'ключ 1.txt'),
   {
     it: 'puts the name of the file into other fields, too',
@@ -140,7 +141,7 @@ const rows: Row[] = [
     ask: post({ tagging }),
     afterwards: isNotThere,
   },
-  ...['', 'a=1', '<Tagging/>', '<Tagging><TagSet>'].map(
+  ...['', 'a=1', '<Tags/>', '<Tagging><TagSet>'].map(
     (document): Row => ({
       it: `refuses the tags ${JSON.stringify(document)}`,
       ...refusal('MalformedXML'),

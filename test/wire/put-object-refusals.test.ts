@@ -77,13 +77,13 @@ const tags: Row[] = [
   },
   {
     it: 'refuses a value of 257 characters',
-    ...refusal('InvalidTag', { TagKey: 'k' }),
+    ...refusal('InvalidTag', { TagKey: 'k', TagValue: 'v'.repeat(257) }),
     ask: tagged(`k=${'v'.repeat(257)}`),
     afterwards: isNotThere,
   },
   {
     it: 'refuses two tags of one key',
-    ...refusal('InvalidTag', { TagKey: 'k' }),
+    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}tagging', ArgumentValue: 'k=1&k=2' }),
     ask: tagged('k=1&k=2'),
     afterwards: isNotThere,
     sdk: sdk(PutObjectCommand, { ...input, Tagging: 'k=1&k=2' }),
@@ -97,7 +97,7 @@ const tags: Row[] = [
   },
   {
     it: 'refuses tags that are not percent-encoded',
-    ...refusal('InvalidArgument', { ArgumentName: 'tagging', ArgumentValue: 'k=%zz' }),
+    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}tagging', ArgumentValue: 'k=%zz' }),
     ask: tagged('k=%zz'),
     afterwards: isNotThere,
   },

@@ -89,22 +89,29 @@ const rows: Row[] = [
   ...['bytes=4-', 'bytes=-4', 'bytes=8-4', '4-8', 'bytes=a-b', 'bytes=0-1,3-4', ''].map(
     (range): Row => ({
       it: `refuses range "${range}", as first and last must be given`,
-      ...refusal('InvalidArgument', { ArgumentName: 'copy-source-range', ArgumentValue: range }),
+      ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}copy-source-range', ArgumentValue: range }),
       given: begun(),
       ask: copy({ 'copy-source-range': range }),
       afterwards: noParts,
     }),
   ),
-  ...['bytes=0-19', 'bytes=19-20'].map(
+  ...['bytes=0-19', 'bytes=18-20'].map(
     (range): Row => ({
       it: `refuses range ${range} of 19 bytes, as a part must not turn out shorter than asked for`,
-      ...refusal('InvalidArgument', { ArgumentName: 'copy-source-range', ArgumentValue: range }),
+      ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}copy-source-range', ArgumentValue: range }),
       given: begun(),
       ask: copy({ 'copy-source-range': range }),
       afterwards: noParts,
       sdk: sdk(UploadPartCopyCommand, { ...input, CopySourceRange: range }),
     }),
   ),
+  {
+    it: 'refuses a range that begins beyond the source',
+    ...refusal('InvalidRequest', {}),
+    given: begun(),
+    ask: copy({ 'copy-source-range': 'bytes=19-20' }),
+    afterwards: noParts,
+  },
   {
     it: 'computes the checksum of the upload',
     ...copied(text),

@@ -43,7 +43,8 @@ export function compileBody(declared: InputBody): BodyDecoder {
   if (declared.kind === 'stream') return openBody
   if (declared.kind === 'xml') return documentBody(declared, compileXmlReader(declared.root, declared.shape))
   const { bytesMax } = declared
-  return documentBody({ required: true, digestRequired: false, bytesMax }, (document) => document.toString('utf8'))
+  const read = documentBody({ required: false, digestRequired: false, bytesMax }, (document) => document.toString())
+  return async (...request) => (await read(...request)) ?? ''
 }
 
 /** A body that comes anyway stays unread and can't be compared with its digests, so they must be those of an empty body. */

@@ -4,6 +4,7 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Clock } from '../../clock.ts'
 import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
+import { storeDialect } from '../dialect.ts'
 import { Exchange } from '../exchange.ts'
 import { type FaultFormat, faultsInXml } from '../fault.ts'
 import { logLine, type RequestLog } from '../telemetry/request-log.ts'
@@ -182,7 +183,7 @@ class Port {
   }
 
   #refuse(socket: Socket, fault: S3Error): void {
-    const context = { resource: '', requestId: this.#newRequestId(), hostId: this.#hostId }
+    const context = { resource: '', requestId: this.#newRequestId(), hostId: this.#hostId, dialect: storeDialect }
     refuseSocket(socket, fault, context, {
       format: this.#options.faults ?? faultsInXml,
       lingerMs: this.#bounds.lingerMs,

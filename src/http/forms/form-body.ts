@@ -41,8 +41,8 @@ type Parser = InstanceType<typeof ParserClass>
 export class FormBody {
   /** The fields before the file, in order. */
   readonly fields: FormField[] = []
-  /** The file's name as the client sent it, without folders. */
-  filename = ''
+  /** The file's name as the client sent it, without folders. Absent: it has none. */
+  filename: string | undefined
   /** Bytes of the body that follow the head of the file's part. Valid when the form is open. */
   remainingBytes: number
   readonly #parser: Parser
@@ -110,7 +110,7 @@ export class FormBody {
     const parser = openParser(Busboy, contentType)
     parser.on('field', (name: unknown, value: unknown) => this.#addField(name, value))
     parser.on('file', (_name, stream, filename) => {
-      this.filename = typeof filename === 'string' ? filename : ''
+      this.filename = typeof filename === 'string' ? filename : undefined
       this.#state = 'file'
       stream.on('data', (slice: Buffer) => void this.#found.push(slice))
       stream.on('end', () => {

@@ -6,7 +6,7 @@ import type { Infer } from '../../contract/shapes.ts'
 import { invalidArgument, S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { objectInputs } from '../../operations/objects/put-object.ts'
-import { taggingShape } from '../../operations/objects/tagging-document.ts'
+import { objectTags, sentTaggingShape } from '../../operations/objects/tagging-document.ts'
 import { type Address, checkAddress, checkHeaderName, headerBytes, type QueryParameter } from '../address.ts'
 import { addVendorValue, amzDialect, type Dialect, dialectOfName, storeDialect, type VendorValues } from '../dialect.ts'
 import type { RequestHead } from '../request-head.ts'
@@ -80,13 +80,13 @@ function onceEach(sent: readonly FormField[]): Fields {
 
 const filenameMark = '${' + 'filename}'
 
-/** Replaces `${filename}` in every field, as S3 does. */
-function withFilename(fields: Fields, filename: string): Fields {
+/** Replaces `${filename}` in every field, as S3 does. It stays where the file has no name. */
+function withFilename(fields: Fields, filename: string | undefined): Fields {
   const replaced = new Map<string, FormField>()
   let bytes = 0
   for (const [lowerName, { name, value }] of fields) {
-    const pieces = value.split(filenameMark)
-    bytes += value.length + (pieces.length - 1) * filename.length
+    const pieces = filename === undefined ? [value] : value.split(filenameMark)
+    bytes += value.length + (pieces.length - 1) * (filename?.length ?? 0)
     if (bytes > limits.formFieldsBytesMax) throw new S3Error('MaxPostPreDataLengthExceeded')
     replaced.set(lowerName, { name, value: pieces.join(filename) })
   }
@@ -110,12 +110,12 @@ function vendorValuesOf(fields: Fields, dialect: Dialect): VendorValues {
   return vendorValues
 }
 
-const readTagging = compileXmlReader('Tagging', taggingShape)
+const readTagging = compileXmlReader('Tagging', sentTaggingShape)
 
-/** Turns a form's tagging field, which holds the document of PutObjectTagging, into the header's syntax. Throws MalformedXML. */
+/** Turns a form's tagging field, which holds the document of PutObjectTagging, into the header's syntax. Throws MalformedXML, and what `checkTags` throws. */
 function taggingHeader(document: string): string {
-  const { TagSet } = readTagging(Buffer.from(document)) as Infer<typeof taggingShape>
-  return TagSet.Tag.map(({ Key, Value }) => `${encodeURIComponent(Key)}=${encodeURIComponent(Value)}`).join('&')
+  const tags = objectTags(readTagging(Buffer.from(document)) as Infer<typeof sentTaggingShape>)
+  return tags.map(({ key, value }) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&')
 }
 
 const headerNames: ReadonlySet<string> = new Set(

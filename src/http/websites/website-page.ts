@@ -24,8 +24,8 @@ export function failurePage({ fault, key, errorPage }: FailedPage, { requestId, 
 }
 
 function aboutFault({ code, message, details }: S3Error, key: string): (readonly [string, string])[] {
-  const ofKey = code === 'NoSuchKey' ? [['Key', key] as const] : []
-  return [['Code', code], ['Message', message], ...Object.entries(details), ...ofKey]
+  const ofKey = code === 'NoSuchKey' ? { Key: key } : {}
+  return [['Code', code], ['Message', message], ...Object.entries({ ...details, ...ofKey })]
 }
 
 const list = (entries: readonly (readonly [string, string])[]): string =>

@@ -58,7 +58,8 @@ function headerGrants(input: AclInputs): NamedGrant[] {
 export function askedList(input: AclInputs, policy: Policy | undefined): AskedList {
   const headers = askedByHeaders(input)
   if (policy === undefined) {
-    if (headers === undefined) throw new S3Error('MissingSecurityHeader', { details: { MissingHeaderName: 'acl' } })
+    if (headers === undefined)
+      throw new S3Error('MissingSecurityHeader', { vendorDetails: { MissingHeaderName: 'acl' } })
     return headers
   }
   if (headers !== undefined) throw new S3Error('UnexpectedContent')

@@ -1,6 +1,6 @@
 import { query } from '../../contract/fields.ts'
 import { absentElement, list, optional, string, struct, timestamp } from '../../contract/shapes.ts'
-import { integer, text } from '../../contract/values.ts'
+import { integer, text, unlessEmpty } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
 import { listBuckets } from '../../objects/buckets.ts'
 import { defineOperation } from '../context.ts'
@@ -15,7 +15,7 @@ export const listBucketsOperation = defineOperation({
   summary: "Lists the sender's buckets in order of name.",
   input: {
     continuationToken: query('continuation-token', text),
-    maxBuckets: query('max-buckets', integer({ min: 1, max: limits.listBucketsMax })),
+    maxBuckets: query('max-buckets', unlessEmpty(integer({ min: 1, max: limits.listBucketsMax }))),
     prefix: query('prefix', text),
     bucketRegion: query('bucket-region', text),
   },

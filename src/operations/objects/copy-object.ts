@@ -71,7 +71,12 @@ export const copyObjectOperation = defineOperation({
   outputBody: {
     kind: 'xml',
     root: 'CopyObjectResult',
-    shape: struct({ LastModified: timestamp, ETag: string, ...checksumElementShapes, ChecksumType: optional(string) }),
+    shape: struct({
+      LastModified: timestamp,
+      ETag: string,
+      ...checksumElementShapes,
+      ChecksumType: optional(string),
+    }),
   },
   slow: true,
   errors: [
@@ -98,20 +103,22 @@ export const copyObjectOperation = defineOperation({
     const source = { ...parseCopySource(input.copySource), customerKey: sourceCustomerKeyOf(input, connection) }
     const encryption = encryptionRequestOf(input, connection)
     const isItself = source.bucket === bucket && source.key === key && source.versionId === undefined
-    if (isItself && encryption === undefined && !changesObject(input)) {
-      throw new S3Error('InvalidRequest', {
-        message:
-          "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
-      })
-    }
+    const changesNothing = isItself && encryption === undefined && !changesObject(input)
     const accessIn = accessOfWrite(context, input)
     const sourceScope = scopeOf(source, readPermission(source), input.sourceExpectedBucketOwner)
     const opened = await openCopySource({ backend, scopeOf }, sourceScope, source, (record) => {
-      checkCopySource(copyConditions(input), record)
+      checkCopySource(copyConditions(input), record, backend.clock)
       checkCopySize(record.size)
       return { range: { start: 0, end: record.size } }
     })
     try {
+      // The default encryption of a bucket may have come after the object.
+      if (changesNothing && opened.bucket.encryption === undefined) {
+        throw new S3Error('InvalidRequest', {
+          message:
+            "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+        })
+      }
       if (input.taggingDirective !== 'REPLACE' && opened.record.attributes.tags.length > 0) {
         // Copying tags needs the permissions to read them and to write them.
         sourceScope.ask(source.versionId === undefined ? 's3:GetObjectTagging' : 's3:GetObjectVersionTagging')

@@ -4,7 +4,7 @@ import type { BucketScope } from '../../commits/scope.ts'
 import { vendor } from '../../contract/fields.ts'
 import { versionName } from '../../contract/groups.ts'
 import { lenientHttpDate, text } from '../../contract/values.ts'
-import { invalidArgument, S3Error } from '../../errors.ts'
+import { invalidVendorArgument, S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { findBucket } from '../../objects/buckets.ts'
 import { type OpenedObject, openObject, type ReadAddress } from '../../objects/read-object.ts'
@@ -32,7 +32,11 @@ export interface CopySource {
 /** `/bucket/key?versionId=null`, percent-encoded, with or without the first slash. Throws InvalidArgument. */
 export function parseCopySource(header: string): CopySource {
   const invalid = () =>
-    invalidArgument('copy-source', header, 'Copy Source must mention the source bucket and key: sourcebucket/sourcekey')
+    invalidVendorArgument(
+      'copy-source',
+      header,
+      'Copy Source must mention the source bucket and key: sourcebucket/sourcekey',
+    )
   const at = header.indexOf('?')
   const [path, query] = at < 0 ? [header, undefined] : [header.slice(0, at), header.slice(at + 1)]
   if (query?.startsWith(versionParameter) === false) throw invalid()
@@ -101,20 +105,25 @@ export function copyConditions(input: {
   }
 }
 
-/** `header`: `bytes=first-last`, with both offsets given and within the source. Throws InvalidArgument. */
+/** `header`: `bytes=first-last`, with both offsets given and within the source. Throws InvalidArgument, and InvalidRequest where it begins beyond the source. */
 export function copyRange(header: string | undefined, size: number): ByteRange {
   if (header === undefined) return { start: 0, end: size }
   const match = /^bytes=(\d+)-(\d+)$/.exec(header)
   if (match === null || Number(match[1]) > Number(match[2])) {
-    throw invalidArgument(
+    throw invalidVendorArgument(
       'copy-source-range',
       header,
       'The copy source range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
     )
   }
   const range = { start: Number(match[1]), end: Number(match[2]) + 1 }
+  if (range.start >= size) {
+    throw new S3Error('InvalidRequest', {
+      message: 'The specified copy range is invalid for the source object size.',
+    })
+  }
   if (range.end > size) {
-    throw invalidArgument(
+    throw invalidVendorArgument(
       'copy-source-range',
       header,
       `Range specified is not valid for source object of size: ${size}`,

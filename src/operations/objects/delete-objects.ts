@@ -65,7 +65,7 @@ export const deleteObjectsOperation = defineOperation({
       Error: list(struct({ Key: string, VersionId: optional(string), Code: string, Message: string })),
     }),
   },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'MalformedXML'],
+  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'PreconditionFailed', 'MalformedXML'],
 
   async handle(context, { body, bypassGovernanceRetention }) {
     const { backend, scope } = context
@@ -144,7 +144,8 @@ function refusalOf({ Key, VersionId }: NamedObject): S3Error | undefined {
     if (VersionId !== undefined) versionName(VersionId, 'VersionId')
     return undefined
   } catch (error) {
-    if (error instanceof S3Error) return error
-    throw error
+    if (!(error instanceof S3Error)) throw error
+    // As in S3, an entry tells only that there is no such version.
+    return error.code === 'InvalidArgument' ? new S3Error('NoSuchVersion') : error
   }
 }

@@ -36,7 +36,7 @@ export const getObjectOperation = defineOperation({
       backend,
       scope,
       { key, versionId, customerKey },
-      (found) => planRead(input, found),
+      (found) => planRead(input, found, backend.clock),
     )
     try {
       const part = partChecksum(backend, input, record)

@@ -36,7 +36,7 @@ export const headObjectOperation = defineOperation({
     checkOverrides(principal, input)
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
     const { bucket, record } = await findReadable(backend, scope, { key, versionId: input.versionId, customerKey })
-    const planned = planRead(input, record)
+    const planned = planRead(input, record, backend.clock)
     const part = partChecksum(backend, input, record)
     const version = { bucket: bucket.record, record }
     const expiration = input.versionId === undefined ? expirationOutput(key, version) : undefined

@@ -1,6 +1,7 @@
 /** What GetObject and HeadObject share: which bytes a request asks for, and the headers that describe them. */
 
 import { nobody, type Principal } from '../../auth/principal.ts'
+import type { Clock } from '../../clock.ts'
 import type { Backend } from '../../commits/backend.ts'
 import type { encryptionOut } from '../../contract/encryption-fields.ts'
 import type { EncodedFields } from '../../contract/fields.ts'
@@ -11,7 +12,7 @@ import { readPart } from '../../objects/upload-parts.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
 import type { Checksum, Encryption, ObjectRecord } from '../../records/records.ts'
 import { type ByteRange, resolveRange } from '../../rules/byte-range.ts'
-import { checkRead, type ReadConditions } from '../../rules/preconditions.ts'
+import { checkRead, isRangeOf, type ReadConditions } from '../../rules/preconditions.ts'
 import { shownVersionId, type VersionInBucket } from '../../rules/versions.ts'
 import { httpDate } from '../../time-text.ts'
 import { checksumOutputs } from './data-digests.ts'
@@ -19,6 +20,7 @@ import { type CustomerKeyInputs, encryptionOutputs } from './encryption.ts'
 
 export interface ReadInputs extends ReadConditions, CustomerKeyInputs {
   range?: string | undefined
+  ifRange?: string | undefined
   partNumber?: number | undefined
   checksumMode?: 'ENABLED' | undefined
   responseCacheControl?: string | undefined
@@ -46,8 +48,8 @@ export function checkOverrides(principal: Principal, input: ReadInputs): void {
 }
 
 /** Checks conditions before the range. Throws NotModified, PreconditionFailed, InvalidRange, InvalidPartNumber, InvalidRequest. */
-export function planRead(input: ReadInputs, record: ObjectRecord): ReadPlan {
-  checkRead(input, record)
+export function planRead(input: ReadInputs, record: ObjectRecord, clock: Pick<Clock, 'now'>): ReadPlan {
+  checkRead(input, record, clock)
   const whole = { range: { start: 0, end: record.size }, partial: false }
   if (input.partNumber !== undefined) {
     if (input.range !== undefined) {
@@ -57,7 +59,9 @@ export function planRead(input: ReadInputs, record: ObjectRecord): ReadPlan {
     }
     return { range: rangeOfPart(record, input.partNumber), partial: true }
   }
-  const range = input.range === undefined ? undefined : resolveRange(input.range, record.size)
+  if (input.range === undefined) return whole
+  if (input.ifRange !== undefined && !isRangeOf(input.ifRange, record)) return whole
+  const range = resolveRange(input.range, record.size)
   return range === undefined ? whole : { range, partial: true }
 }
 
@@ -68,7 +72,12 @@ function rangeOfPart(record: ObjectRecord, number: number): ByteRange {
     const part = locatePart(record.data.runs, number)
     if (part !== undefined) return part.range
   }
-  throw new S3Error('InvalidPartNumber', { details: { PartNumberRequested: String(number) } })
+  throw new S3Error('InvalidPartNumber', {
+    details: {
+      PartNumberRequested: String(number),
+      ActualPartCount: String(record.data.kind === 'blob' ? 1 : partsCount(record.data.runs)),
+    },
+  })
 }
 
 /** The checksum of the requested part; `undefined` when the request does not ask for one. The object's record does not hold it, so this reads the part's. */

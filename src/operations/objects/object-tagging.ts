@@ -2,10 +2,9 @@
 import { checksumsIn, errorsOfVersion, ownership, versionId, versionIdOut } from '../../contract/groups.ts'
 import { removeTags, setTags } from '../../objects/change-version.ts'
 import { findVersion } from '../../objects/find-version.ts'
-import { checkTags } from '../../rules/tag-set.ts'
 import { shownVersionId } from '../../rules/versions.ts'
 import { defineOperation } from '../context.ts'
-import { requestedTags, taggingBody, taggingShape, toTaggingDocument, toTags } from './tagging-document.ts'
+import { objectTags, requestedTags, taggingBody, taggingShape, toTaggingDocument, toTags } from './tagging-document.ts'
 
 export const putObjectTaggingOperation = defineOperation({
   name: 'PutObjectTagging',
@@ -23,7 +22,7 @@ export const putObjectTaggingOperation = defineOperation({
   conditions: ({ body }) => requestedTags(toTags(body)),
 
   async handle({ backend, scope, key }, { body, versionId }) {
-    const version = await setTags(backend, scope, { key, versionId }, checkTags(toTags(body), 'object'))
+    const version = await setTags(backend, scope, { key, versionId }, objectTags(body))
     return { versionId: shownVersionId(version) }
   },
 })
@@ -42,7 +41,7 @@ export const getObjectTaggingOperation = defineOperation({
   errors: errorsOfVersion,
 
   async handle({ backend, scope, key }, { versionId }) {
-    const { bucket, record } = await findVersion(backend, scope, key, versionId)
+    const { bucket, record } = await findVersion(backend, scope, key, versionId, 'refused')
     return {
       versionId: shownVersionId({ bucket: bucket.record, record }),
       body: toTaggingDocument(record.attributes.tags),

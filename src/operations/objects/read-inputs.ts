@@ -2,7 +2,7 @@
 import { customerKey, encryptionOfRead } from '../../contract/encryption-fields.ts'
 import { header, query, vendor } from '../../contract/fields.ts'
 import { ownership, readConditions, responseOverrides, versionId } from '../../contract/groups.ts'
-import { integer, oneOf, type Parser, text } from '../../contract/values.ts'
+import { integer, oneOf, type Parser, text, unlessEmpty } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
 
 /** The AWS SDK for C++ sends it in lower case. */
@@ -10,7 +10,8 @@ const checksumMode: Parser<'ENABLED'> = (raw, name) => oneOf('ENABLED')(raw.toUp
 
 export const readInputs = {
   range: header('Range', text),
-  partNumber: query('partNumber', integer({ min: 1, max: limits.partNumberMax })),
+  ifRange: header('If-Range', text),
+  partNumber: query('partNumber', unlessEmpty(integer({ min: 1, max: limits.partNumberMax }))),
   versionId,
   checksumMode: vendor('checksum-mode', checksumMode),
   ...readConditions,

@@ -2,22 +2,27 @@
 
 import { requiredDocument } from '../../contract/groups.ts'
 import type { ConditionValues } from '../../contract/operation.ts'
-import { list, string, struct } from '../../contract/shapes.ts'
+import { type Infer, list, optional, string, struct } from '../../contract/shapes.ts'
 import type { Tag } from '../../records/object-attributes.ts'
+import { checkTags } from '../../rules/tag-set.ts'
 import { compareUtf8 } from '../../rules/utf8-order.ts'
 
 export const tagShape = struct({ Key: string, Value: string })
-export const taggingShape = struct({ TagSet: struct({ Tag: list(tagShape) }) })
+const tagSetShape = struct({ Tag: list(tagShape) })
+export const taggingShape = struct({ TagSet: tagSetShape })
 
-export const taggingBody = requiredDocument('Tagging', taggingShape)
+/** Some clients leave out an empty set. */
+export const sentTaggingShape = struct({ TagSet: optional(tagSetShape) })
 
-interface TaggingDocument {
-  TagSet: { Tag: { Key: string; Value: string }[] }
+export const taggingBody = requiredDocument('Tagging', sentTaggingShape)
+
+export function toTags({ TagSet }: Infer<typeof sentTaggingShape>): Tag[] {
+  return (TagSet?.Tag ?? []).map(({ Key, Value }) => ({ key: Key, value: Value }))
 }
 
-export function toTags(document: TaggingDocument): Tag[] {
-  return document.TagSet.Tag.map(({ Key, Value }) => ({ key: Key, value: Value }))
-}
+/** The tags of an object. Throws what `checkTags` throws. */
+export const objectTags = (document: Infer<typeof sentTaggingShape>): readonly Tag[] =>
+  checkTags(toTags(document), 'object')
 
 /** The condition values for tags in a request. */
 export function requestedTags(tags: readonly Tag[]): ConditionValues {
@@ -26,7 +31,7 @@ export function requestedTags(tags: readonly Tag[]): ConditionValues {
 }
 
 /** Sorts the tags by key, as S3 does. They are stored in the order in which they were sent. */
-export function toTaggingDocument(tags: readonly Tag[]): TaggingDocument {
+export function toTaggingDocument(tags: readonly Tag[]): Infer<typeof taggingShape> {
   const sorted = [...tags].sort((a, b) => compareUtf8(a.key, b.key))
   return { TagSet: { Tag: sorted.map(({ key, value }) => ({ Key: key, Value: value })) } }
 }

@@ -13,6 +13,7 @@ import { integer } from '../../contract/values.ts'
 import { invalidArgument, S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { completeUpload, type ListedPart } from '../../objects/complete-upload.ts'
+import { findUpload } from '../../objects/uploads.ts'
 import { writtenVersionId } from '../../rules/versions.ts'
 import { defineOperation } from '../context.ts'
 import {
@@ -53,7 +54,7 @@ export const completeMultipartUploadOperation = defineOperation({
     shape: struct({
       Part: list(struct({ PartNumber: integerElement, ETag: string, ...checksumElementShapes })),
     }),
-    required: true,
+    required: false,
     digestRequired: false,
     bytesMax: limits.completeBodyBytesMax,
     checksumsOf: 'object',
@@ -90,6 +91,10 @@ export const completeMultipartUploadOperation = defineOperation({
   conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
 
   async handle({ backend, scope, bucket, key, resourceUrl, customerKeysMayTravel }, input) {
+    if (input.body === undefined) {
+      await findUpload(backend, scope, { key, uploadId: input.uploadId })
+      throw new S3Error('InvalidRequest', { message: 'You must specify at least one part' })
+    }
     let expiration: string | undefined
     const result = await completeUpload(backend, scope, {
       key,

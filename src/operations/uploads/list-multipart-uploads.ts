@@ -1,9 +1,9 @@
 import { query } from '../../contract/fields.ts'
 import { ownership, requestCharged } from '../../contract/groups.ts'
 import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../../contract/shapes.ts'
-import { integer, oneOf, text } from '../../contract/values.ts'
+import { integer, oneOf, text, unlessEmpty } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
-import { listUploads } from '../../objects/uploads.ts'
+import { checkUploadMarker, listUploads } from '../../objects/uploads.ts'
 import { defineOperation } from '../context.ts'
 import { commonPrefixesShape, ownersIn, textEncoder } from '../listings/object-listing.ts'
 import { shownStorageClass } from '../objects/object-attributes.ts'
@@ -20,7 +20,7 @@ export const listMultipartUploadsOperation = defineOperation({
   input: {
     prefix: query('prefix', text),
     delimiter: query('delimiter', text),
-    maxUploads: query('max-uploads', integer({ min: 0, max: 2 ** 31 - 1 })),
+    maxUploads: query('max-uploads', unlessEmpty(integer({ min: 0, max: 2 ** 31 - 1 }))),
     keyMarker: query('key-marker', text),
     uploadIdMarker: query('upload-id-marker', text),
     encodingType: query('encoding-type', oneOf('url')),
@@ -61,14 +61,16 @@ export const listMultipartUploadsOperation = defineOperation({
   async handle(context, input) {
     const { backend, scope, bucket } = context
     const { prefix = '', delimiter = '', keyMarker = '', uploadIdMarker = '' } = input
+    // S3 ignores the id without a key.
+    const isBehindUpload = keyMarker !== '' && uploadIdMarker !== ''
+    if (isBehindUpload) await checkUploadMarker(backend, { key: keyMarker, uploadId: uploadIdMarker })
     const max = Math.min(input.maxUploads ?? limits.listUploadsMax, limits.listUploadsMax)
     const { bucket: record, page } = await listUploads(backend, scope, {
       prefix,
       delimiter,
       max,
       keyMarker: keyMarker === '' ? undefined : keyMarker,
-      // S3 ignores it without a key marker.
-      uploadIdMarker: keyMarker === '' || uploadIdMarker === '' ? undefined : uploadIdMarker,
+      uploadIdMarker: isBehindUpload ? uploadIdMarker : undefined,
     })
     const encode = textEncoder(input.encodingType)
     const ownerIn = ownersIn(context, record)

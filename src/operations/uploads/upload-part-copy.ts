@@ -58,7 +58,7 @@ export const uploadPartCopyOperation = defineOperation({
     }
     const sourceScope = scopeOf(from, readPermission(from), input.sourceExpectedBucketOwner)
     const { body, ...source } = await openCopySource({ backend, scopeOf }, sourceScope, from, (record) => {
-      checkCopySource(copyConditions(input), record)
+      checkCopySource(copyConditions(input), record, backend.clock)
       const range = copyRange(input.copySourceRange, record.size)
       checkObjectSize(range.end - range.start, limits.partBytesMax)
       return { range }

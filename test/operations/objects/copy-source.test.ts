@@ -91,8 +91,6 @@ describe('the range of a copy', () => {
 
   it.each([
     ['bytes=0-10', 10],
-    ['bytes=10-10', 10],
-    ['bytes=0-0', 0],
     ['bytes=0-99999999999999999999', 10],
     ['bytes=5-4', 10],
     ['bytes=5-', 10],
@@ -103,5 +101,13 @@ describe('the range of a copy', () => {
     ['bytes=0-1\n', 10],
   ])('%j of %i bytes is refused', (header, size) => {
     expect(outcomeOf(() => copyRange(header, size))).toBe('InvalidArgument')
+  })
+
+  it.each([
+    ['bytes=10-10', 10],
+    ['bytes=11-99', 10],
+    ['bytes=0-0', 0],
+  ])('%j of %i bytes begins beyond them', (header, size) => {
+    expect(outcomeOf(() => copyRange(header, size))).toBe('InvalidRequest')
   })
 })

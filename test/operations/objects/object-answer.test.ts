@@ -23,6 +23,10 @@ function record(over: Partial<ObjectRecord> = {}): ObjectRecord {
   }
 }
 
+const modified = 'Fri, 02 Jan 2026 03:04:05 GMT'
+const later = 'Fri, 02 Jan 2026 03:04:06 GMT'
+const clock = { now: () => Date.UTC(2026, 1) }
+
 const bucket: BucketRecord = {
   name: 'bucket',
   id: 'id',
@@ -49,13 +53,27 @@ const ofParts = record({
 const empty = record({ size: 0 })
 
 function answer(input: ReadInputs, of = record()) {
-  return describeRead(input, { bucket, record: of }, planRead(input, of))
+  return describeRead(input, { bucket, record: of }, planRead(input, of, clock))
 }
 
 describe('a read', () => {
   it.each([
     ['the whole', {}, record(), 200, '10', undefined],
     ['a range', { range: 'bytes=2-4' }, record(), 206, '3', 'bytes 2-4/10'],
+    ['a range of the same object', { range: 'bytes=2-4', ifRange: `"${etag}"` }, record(), 206, '3', 'bytes 2-4/10'],
+    ['a range of another object', { range: 'bytes=2-4', ifRange: '"other"' }, record(), 200, '10', undefined],
+    [
+      'a range that only another object has',
+      { range: 'bytes=99-', ifRange: '"other"' },
+      record(),
+      200,
+      '10',
+      undefined,
+    ],
+    ['a range of a weak tag', { range: 'bytes=2-4', ifRange: `W/"${etag}"` }, record(), 200, '10', undefined],
+    ['a range of that time', { range: 'bytes=2-4', ifRange: modified }, record(), 206, '3', 'bytes 2-4/10'],
+    ['a range of another time', { range: 'bytes=2-4', ifRange: later }, record(), 200, '10', undefined],
+    ['the whole under If-Range alone', { ifRange: '"other"' }, record(), 200, '10', undefined],
     ['a range that is all', { range: 'bytes=0-' }, record(), 206, '10', 'bytes 0-9/10'],
     ['a suffix', { range: 'bytes=-3' }, record(), 206, '3', 'bytes 7-9/10'],
     ['no valid range', { range: 'bytes=1-2,4-5' }, record(), 200, '10', undefined],
@@ -87,7 +105,7 @@ describe('a read', () => {
     ],
     ['a condition that fails, before a part that would', { ifNoneMatch: etag, partNumber: 9 }, record(), 'NotModified'],
   ] satisfies [string, ReadInputs, ObjectRecord, string][])('of %s is refused', (_what, input, of, expected) => {
-    expect(outcomeOf(() => planRead(input, of))).toBe(expected)
+    expect(outcomeOf(() => planRead(input, of, clock))).toBe(expected)
   })
 
   it('describes the object', () => {

@@ -62,7 +62,7 @@ describe('attributes', () => {
   })
 
   it('refuse tags that are none', () => {
-    expect(outcomeOf(() => objectAttributes({ metadata: {}, tagging: 'a=1&a=2' }))).toBe('InvalidTag')
+    expect(outcomeOf(() => objectAttributes({ metadata: {}, tagging: 'a=1&a=2' }))).toBe('InvalidArgument')
     expect(outcomeOf(() => objectAttributes({ metadata: {}, tagging: '%' }))).toBe('InvalidArgument')
     expect(objectAttributes({ metadata: {}, tagging: '' }).tags).toEqual([])
   })

@@ -61,7 +61,7 @@ export const badHeaders: readonly BadInput[] = [
   vendor('metadata of 3 KiB', 'MetadataTooLarge', ['meta-a', 'x'.repeat(3072)]),
   vendor('metadata without a name', 'NotImplemented', ['meta-', 'x']),
   vendor('11 tags', 'BadRequest', ['tagging', Array.from({ length: 11 }, (_, i) => `k${i}=v`).join('&')]),
-  vendor('a tag twice', 'InvalidTag', ['tagging', 'a=1&a=2']),
+  vendor('a tag twice', 'InvalidArgument', ['tagging', 'a=1&a=2']),
   vendor('tags that are no UTF-8', 'InvalidArgument', ['tagging', 'a=%ff']),
   vendor('a tag without a key', 'InvalidTag', ['tagging', '=1']),
   vendor('a source without key', 'InvalidArgument', ['copy-source', '/wire']),
