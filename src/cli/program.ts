@@ -13,12 +13,12 @@ import { messageOf } from './failure-message.ts'
 
 type Flags = Partial<Record<OptionName, string[]>>
 
-/** Names come from clients and may hold anything. Characters that act on a terminal or start a line are escaped, as in JSON. */
-const print = (line: string): void =>
-  void process.stdout.write(`${line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, escaped)}\n`)
+/** Names come from clients and other servers, and may hold anything. Characters that act on a terminal or start a line are escaped, as in JSON. */
+const printable = (line: string): string => line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, escaped)
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const print = (line: string): void => void process.stdout.write(`${printable(line)}\n`)
 const script = (text: string): void => void process.stdout.write(text)
-const notice = (line: string): void => void process.stderr.write(`holdfast: ${line}\n`)
+const notice = (line: string): void => void process.stderr.write(`holdfast: ${printable(line)}\n`)
 
 /** `words` follow the program's name. */
 export async function runCli(words: readonly string[]): Promise<number> {
@@ -39,7 +39,8 @@ export async function runCli(words: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has already printed the problem, or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-    notice(messageOf(error))
+    // A stack has lines.
+    process.stderr.write(`holdfast: ${messageOf(error)}\n`)
     return error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failed
   } finally {
     const command = commands.find(({ name }) => name === completed[0])

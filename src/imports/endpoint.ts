@@ -163,7 +163,9 @@ export class Endpoint {
 
 function pathOf({ bucket, key }: Asked): string {
   if (bucket === undefined) return '/'
-  return key === undefined ? `/${bucket}` : `/${bucket}/${key.split('/').map(percentEncode).join('/')}`
+  // The other server names the buckets, so nothing in a name may mean anything in a path.
+  const segments = key === undefined ? [bucket] : [bucket, ...key.split('/')]
+  return `/${segments.map(percentEncode).join('/')}`
 }
 
 const queryOf = ({ query = {} }: Asked): string =>

@@ -1,4 +1,7 @@
 /** `holdfast import`, as somebody runs it who moves from one server to another. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import {
   CreateBucketCommand,
   GetObjectCommand,
@@ -94,6 +97,30 @@ describe('holdfast import', () => {
     expect(outcome.stderr).toMatch(/missing: .*NoSuchBucket/)
     const denied = await importing(['second'], { ...variables, HOLDFAST_IMPORT_SECRET_ACCESS_KEY: 'wrong-secret' })
     expect(denied).toMatchObject({ code: 1, stderr: expect.stringMatching(/SignatureDoesNotMatch/) })
+  })
+
+  test('takes nothing that the other server says for more than a name or a message', async () => {
+    const seen: string[] = []
+    const hostile = createServer((request, response) => {
+      seen.push(request.url ?? '')
+      const isRoot = request.url === '/' || request.url?.startsWith('/?') === true
+      const buckets = '<Buckets><Bucket><Name>photos?policy</Name></Bucket></Buckets>'
+      const refusal = '<Error><Code>No&#27;[2JSuch</Code><Message>line&#10;holdfast: all is well</Message></Error>'
+      response.writeHead(isRoot ? 200 : 403)
+      response.end(isRoot ? `<ListAllMyBucketsResult>${buckets}</ListAllMyBucketsResult>` : refusal)
+    })
+    hostile.listen(0, '127.0.0.1')
+    await once(hostile, 'listening')
+    try {
+      const address = `http://127.0.0.1:${(hostile.address() as AddressInfo).port}`
+      const outcome = await run(['import', address, '--endpoint', to], variables).ended
+      expect(outcome).toMatchObject({ code: 1, stdout: '' })
+      expect(outcome.stderr).toContain('No\\u001b[2JSuch: line\\u000aholdfast: all is well')
+      expect(outcome.stderr.trim().split('\n')).toHaveLength(1)
+      expect(seen.slice(1).every((path) => path.startsWith('/photos%3Fpolicy'))).toBe(true)
+    } finally {
+      hostile.close()
+    }
   })
 
   test('says what is missing of the command line, and shows no secret', async () => {
