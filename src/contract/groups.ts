@@ -155,6 +155,12 @@ export const checksumsIn = {
   sdkChecksumAlgorithm: vendor('sdk-checksum-algorithm', algorithmName),
 } as const
 
+/** Names the checksum of one write of data, which is always of all of it. */
+export const chosenChecksum = {
+  chosenAlgorithm: vendor('checksum-algorithm', algorithmName),
+  chosenType: vendor('checksum-type', oneOf('FULL_OBJECT')),
+} as const
+
 function algorithmName(raw: string): ChecksumAlgorithm {
   const upper = raw.toUpperCase()
   const found = checksumAlgorithms.find((name) => name === upper)

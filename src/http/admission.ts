@@ -44,7 +44,7 @@ export function refusalOfUnsigned(): S3Error {
 export function notAForm(): S3Error {
   const condition = 'Bucket POST must be of the enclosure-type multipart/form-data'
   return new S3Error('PreconditionFailed', {
-    message: `At least one of the preconditions that you specified did not hold: ${condition}, and signed in the form alone.`,
+    message: `At least one of the pre-conditions you specified did not hold: ${condition}, and signed in the form alone.`,
     details: { Condition: condition },
   })
 }

@@ -44,7 +44,7 @@ function bucketHidden(name: string): S3Error {
 
 /**
  * Throws BucketAlreadyOwnedByYou, BucketAlreadyExists; ServiceUnavailable when the metadata is damaged. With `repeatable`, a request that the bucket's
- * owner repeats succeeds, and returns the bucket as it is.
+ * owner repeats succeeds, and returns the bucket as it is, unless it asked for a location constraint.
  */
 export async function createBucket(
   backend: Backend,
@@ -58,7 +58,8 @@ export async function createBucket(
     if (entry !== undefined) {
       const existing = bucketCodec.decode(key, entry.value)
       const isOwn = existing.owner === bucket.owner
-      if (isOwn && repeatable && isAsAsked(existing, bucket)) return { result: existing, commit: {} }
+      const isRepeated = isOwn && repeatable && existing.locationConstraint === undefined && isAsAsked(existing, bucket)
+      if (isRepeated) return { result: existing, commit: {} }
       throw new S3Error(isOwn ? 'BucketAlreadyOwnedByYou' : 'BucketAlreadyExists', {
         details: { BucketName: bucket.name },
       })

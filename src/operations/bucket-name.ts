@@ -7,9 +7,9 @@ const ipv4 = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
 const reservedPrefixes = ['xn--', 'sthree-', 'amzn-s3-demo-']
 const reservedSuffixes = ['-s3alias', '--ol-s3', '.mrap', '--x-s3', '--table-s3']
 
-/** For names that are only looked up. No bucket has a longer one, and the metadata takes keys up to a length only. Throws InvalidBucketName. */
-export function checkBucketNameLength(name: string): void {
-  if (name.length > limits.bucketNameCharsMax) throw invalidBucketName(name)
+/** For names that are only looked up. No bucket has a longer one, and the metadata takes keys up to a length only. */
+export function checkBucketNameLength(name: string, code: 'NoSuchBucket' | 'InvalidBucketName' = 'NoSuchBucket'): void {
+  if (name.length > limits.bucketNameCharsMax) throw new S3Error(code, { details: { BucketName: name } })
 }
 
 /** Throws InvalidBucketName. */

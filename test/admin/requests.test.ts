@@ -318,7 +318,7 @@ describe('ExplainAccess', () => {
   it.each([
     [{ accessKeyId: 'none', action: 's3:GetObject', resource: 'photos/x' }, 'InvalidAccessKeyId'],
     [{ action: 's3:GetObject', resource: 'nowhere/x' }, 'NoSuchBucket'],
-    [{ action: 's3:GetObject', resource: `${'b'.repeat(100)}/x` }, 'InvalidBucketName'],
+    [{ action: 's3:GetObject', resource: `${'b'.repeat(100)}/x` }, 'NoSuchBucket'],
     [{ action: 's3:GetObject', resource: 'photos/x', sourceIp: 'here' }, 'InvalidArgument'],
   ])('refuses %j', async (input, code) => {
     expect((await explain(input)).json.code).toBe(code)

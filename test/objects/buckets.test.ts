@@ -52,7 +52,7 @@ describe('creating a bucket', () => {
     const asked = {
       name: 'bucket',
       owner: 'main',
-      locationConstraint: 'EU',
+      locationConstraint: undefined,
       location: 'default',
       objectLock: undefined,
     }
@@ -61,6 +61,14 @@ describe('creating a bucket', () => {
     expect(await createBucket(made.backend, asked, { repeatable: true })).toEqual({ ...first, versioning: 'suspended' })
     const ofOther = createBucket(made.backend, { ...asked, owner: 'other' }, { repeatable: true })
     expect(await outcome(ofOther)).toBe('BucketAlreadyExists')
+  })
+
+  it('a second time with its location, fails as S3 does outside us-east-1', async () => {
+    const made = memoryStore()
+    const asked = { name: 'b', owner: 'main', locationConstraint: 'EU', location: 'default', objectLock: undefined }
+    await createBucket(made.backend, asked, { repeatable: true })
+    const again = createBucket(made.backend, asked, { repeatable: true })
+    expect(await outcome(again)).toBe('BucketAlreadyOwnedByYou')
   })
 
   const locked = { defaultRetention: undefined }

@@ -50,11 +50,9 @@ describe('an operation', () => {
   it('on a name longer than any bucket can have is refused, wherever the name stands', async () => {
     const made = await storeWithBucket()
     await put(made, 'key')
-    expect(await runOn(made, headBucketOperation, { bucket: long })).toBe('InvalidBucketName')
+    expect(await runOn(made, headBucketOperation, { bucket: long })).toBe('NoSuchBucket')
     expect(await runOn(made, createBucketOperation, { bucket: long })).toBe('InvalidBucketName')
-    expect(await runOn(made, copyObjectOperation, { key: 'copy' }, { copySource: `${long}/key` })).toBe(
-      'InvalidBucketName',
-    )
+    expect(await runOn(made, copyObjectOperation, { key: 'copy' }, { copySource: `${long}/key` })).toBe('NoSuchBucket')
     expect(await runOn(made, listBucketsOperation, { bucket: '' }, { prefix: long })).toBe('ok')
   })
 })

@@ -112,6 +112,7 @@ function rowsInto(target: Target): Row[] {
         afterwards: holdsNothing,
       }),
     ),
+    ...chosenRows(target, algorithm),
     {
       it: `takes the right ${algorithm} of ${into} beside the right MD5`,
       status: 200,
@@ -126,6 +127,35 @@ function rowsInto(target: Target): Row[] {
       afterwards: target.holds(data, { algorithm, value: referenceChecksum(algorithm, data) }),
     },
   ])
+}
+
+/** A checksum that the client chooses by name, which some of them do with every write. */
+function chosenRows(target: Target, algorithm: Algorithm): Row[] {
+  const { into, ask, holdsNothing } = target
+  const value = referenceChecksum(algorithm, data)
+  const chosen = { 'checksum-algorithm': algorithm, 'checksum-type': 'FULL_OBJECT' }
+  const sent = { [headerOf(algorithm)]: value }
+  const [other = algorithm] = othersOf(algorithm)
+  return [
+    ...[chosen, { ...chosen, ...sent }].map(
+      (vendor): Row => ({
+        it: `gives ${into} the ${algorithm} that the client names${vendor === chosen ? '' : ', and sends'}`,
+        proves: ['vendor:checksum-algorithm', 'vendor:checksum-type'],
+        status: 200,
+        ...given(target, algorithm),
+        ask: { ...ask, vendor, body: data },
+        vendor: target.answers(algorithm, value),
+        afterwards: target.holds(data, { algorithm, value }),
+      }),
+    ),
+    {
+      it: `refuses the ${algorithm} of ${into} beside the name of ${other}`,
+      ...refusal('InvalidRequest', {}),
+      ...given(target, algorithm),
+      ask: { ...ask, vendor: { 'checksum-algorithm': other, ...sent }, body: data },
+      afterwards: holdsNothing,
+    },
+  ]
 }
 
 /** What needs no checksum of the five: MD5, and those that are unknown here. */

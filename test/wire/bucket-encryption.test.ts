@@ -21,6 +21,8 @@ const rule = (algorithm: string, key = '', bucketKey = ''): string =>
 const document = (...rules: string[]): string =>
   `<ServerSideEncryptionConfiguration>${rules.join('')}</ServerSideEncryptionConfiguration>`
 const named = (key: string): string => `<KMSMasterKeyID>${key}</KMSMasterKeyID>`
+const blocking = (type: string): string =>
+  `<BlockedEncryptionTypes><EncryptionType>${type}</EncryptionType></BlockedEncryptionTypes>`
 const bucketKey = '<BucketKeyEnabled>true</BucketKeyEnabled>'
 
 const put = (body: string) => ({ method: 'PUT' as const, query, body })
@@ -52,6 +54,15 @@ wireTests('PutBucketEncryption', [
   },
   { it: 'sets SSE-KMS', status: 200, ask: put(document(rule('aws:kms'))) },
   {
+    it: 'takes NONE for the types that are blocked',
+    proves: [
+      'element:ServerSideEncryptionConfiguration/Rule/BlockedEncryptionTypes',
+      'element:ServerSideEncryptionConfiguration/Rule/BlockedEncryptionTypes/EncryptionType',
+    ],
+    status: 200,
+    ask: put(document(rule('AES256', '', blocking('NONE')))),
+  },
+  {
     it: 'sets SSE-KMS with a key, under which objects are from then on',
     proves: [
       'ApplyServerSideEncryptionByDefault/SSEAlgorithm',
@@ -78,6 +89,7 @@ wireTests('PutBucketEncryption', [
       ['a rule that says nothing', 'MalformedXML', document('<Rule></Rule>')],
       ['a rule about a bucket key alone', 'MalformedXML', document(`<Rule>${bucketKey}</Rule>`)],
       ['an algorithm that nobody knows', 'MalformedXML', document(rule('AES128'))],
+      ['to block SSE-C', 'NotImplemented', document(rule('AES256', '', blocking('SSE-C')))],
       ['two layers', 'NotImplemented', document(rule('aws:kms:dsse'))],
       ['a key of SSE-S3', 'InvalidArgument', document(rule('AES256', named('invoices')))],
       ['a key that is not there', 'KMS.NotFoundException', document(rule('aws:kms', named('nobody')))],

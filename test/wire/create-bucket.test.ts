@@ -31,7 +31,7 @@ const answersLocation =
 const lockedAndTagged: Ask = {
   method: 'PUT',
   vendor: { 'bucket-object-lock-enabled': 'true' },
-  body: configuration(`<LocationConstraint>eu-west-1</LocationConstraint>${tags(['a', '1'], ['b', ''])}`),
+  body: configuration(tags(['a', '1'], ['b', ''])),
 }
 
 const isPlain = async (wire: Wire): Promise<void> => {
@@ -109,13 +109,22 @@ const rows: Row[] = [
     sdk: sdk(CreateBucketCommand, { Bucket: 'wire' }, { Location: '/wire' }),
   },
   {
-    it: 'answers its owner the second time where all that it asks for is there: location, lock and tags',
+    it: 'answers its owner the second time where all that it asks for is there: lock and tags',
     status: 200,
     withoutBucket: true,
     given: async (wire) => {
       await wire.must(lockedAndTagged)
     },
     ask: lockedAndTagged,
+  },
+  {
+    it: 'answers BucketAlreadyOwnedByYou to its owner who asks for the same location again, as S3 does outside us-east-1',
+    ...refusal('BucketAlreadyOwnedByYou', { BucketName: 'wire' }),
+    withoutBucket: true,
+    given: async (wire) => {
+      await wire.must({ method: 'PUT', body: located('eu-west-1') })
+    },
+    ask: { method: 'PUT', body: located('eu-west-1') },
   },
   ...(
     [

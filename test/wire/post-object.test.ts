@@ -269,6 +269,13 @@ const rows: Row[] = [
     }
   }),
   {
+    it: 'computes the checksum that is named',
+    proves: ['vendor:checksum-algorithm', 'vendor:checksum-type'],
+    ...stored,
+    ask: post({}, { vendor: { 'checksum-algorithm': 'CRC32C', 'checksum-type': 'FULL_OBJECT' } }),
+    vendor: { 'checksum-crc32c': referenceChecksum('CRC32C', text), 'checksum-type': 'FULL_OBJECT' },
+  },
+  {
     it: 'goes on without what it does not know, where the policy allows it',
     ...stored,
     ask: post({ Filename: 'x', submit: 'line\nline' }),

@@ -71,6 +71,12 @@ wireTests('PutObject', [
     },
   },
   {
+    it: 'is written by a URL that announces a checksum which never comes',
+    status: 200,
+    ask: { method: 'PUT', key, presigned, body: text, vendor: { 'sdk-checksum-algorithm': 'SHA256' } },
+    afterwards: isStored,
+  },
+  {
     it: 'is held to Content-MD5 that comes with a URL',
     ...refusal('BadDigest', {}),
     ask: { method: 'PUT', key, presigned, body: text, headers: { 'Content-MD5': md5Base64('another') } },

@@ -46,7 +46,7 @@ export class RequestScope implements AskingScope, Asker {
   #bucket: BucketRecord | undefined
   #existing: ReadExisting | undefined
 
-  /** `asked`: permissions that every use of the bucket needs. Throws InvalidBucketName. */
+  /** `asked`: permissions that every use of the bucket needs. Throws NoSuchBucket for a name that none can have. */
   constructor(
     request: ScopedRequest,
     resource: ScopedResource,
@@ -139,7 +139,7 @@ export class BucketlessScope implements AskingScope {
       principal: request.principal,
       conditionValue: (key) => declaredConditions()[key] ?? request.conditionValue(key),
     }
-    if (name !== '') checkBucketNameLength(name)
+    if (name !== '') checkBucketNameLength(name, 'InvalidBucketName')
     for (const permission of asked) this.ask(permission)
   }
 

@@ -2,20 +2,21 @@
 
 import { kmsKey } from '../../commits/encryption.ts'
 import { checksumsIn, ownership, requiredDocument } from '../../contract/groups.ts'
-import { boolean, list, optional, refusedElement, string, struct } from '../../contract/shapes.ts'
+import { absentElement, boolean, list, optional, string, struct } from '../../contract/shapes.ts'
 import { notImplemented, S3Error } from '../../errors.ts'
 import { changeBucket, findBucket } from '../../objects/buckets.ts'
 import type { DefaultEncryption } from '../../records/bucket-record.ts'
 import { defineOperation } from '../context.ts'
 
-const configurationShape = struct({
-  Rule: list(
-    struct({
-      ApplyServerSideEncryptionByDefault: optional(struct({ SSEAlgorithm: string, KMSMasterKeyID: optional(string) })),
-      BucketKeyEnabled: optional(boolean),
-      BlockedEncryptionTypes: refusedElement,
-    }),
-  ),
+const ruleShapes = {
+  ApplyServerSideEncryptionByDefault: optional(struct({ SSEAlgorithm: string, KMSMasterKeyID: optional(string) })),
+  BucketKeyEnabled: optional(boolean),
+} as const
+const sentShape = struct({
+  Rule: list(struct({ ...ruleShapes, BlockedEncryptionTypes: optional(struct({ EncryptionType: list(string) })) })),
+})
+const shownShape = struct({
+  Rule: list(struct({ ...ruleShapes, BlockedEncryptionTypes: absentElement('a type is blocked, which is refused') })),
 })
 
 export const putBucketEncryptionOperation = defineOperation({
@@ -26,7 +27,7 @@ export const putBucketEncryptionOperation = defineOperation({
   permission: 's3:PutEncryptionConfiguration',
   summary: 'Sets the encryption of new objects whose requests name none.',
   input: { ...checksumsIn, ...ownership },
-  inputBody: requiredDocument('ServerSideEncryptionConfiguration', configurationShape),
+  inputBody: requiredDocument('ServerSideEncryptionConfiguration', sentShape),
   output: {},
   errors: ['NoSuchBucket', 'MalformedXML', 'InvalidArgument', 'KMS.NotFoundException'],
 
@@ -34,6 +35,8 @@ export const putBucketEncryptionOperation = defineOperation({
     const [rule, ...more] = body.Rule
     const asked = rule?.ApplyServerSideEncryptionByDefault
     if (rule === undefined || more.length > 0 || asked === undefined) throw new S3Error('MalformedXML')
+    const blocked = rule.BlockedEncryptionTypes?.EncryptionType.find((type) => type !== 'NONE')
+    if (blocked !== undefined) throw notImplemented(`BlockedEncryptionTypes ${blocked}`)
     const encryption = defaultEncryption(asked, rule.BucketKeyEnabled)
     // With a missing key, every later write would fail.
     if (encryption.by === 'kms') kmsKey(backend, encryption.kmsKeyId)
@@ -51,7 +54,7 @@ export const getBucketEncryptionOperation = defineOperation({
   summary: "Returns a bucket's default encryption.",
   input: ownership,
   output: {},
-  outputBody: { kind: 'xml', root: 'ServerSideEncryptionConfiguration', shape: configurationShape },
+  outputBody: { kind: 'xml', root: 'ServerSideEncryptionConfiguration', shape: shownShape },
   errors: ['NoSuchBucket', 'ServerSideEncryptionConfigurationNotFoundError'],
 
   async handle({ backend, scope }) {

@@ -10,6 +10,7 @@ import {
 import {
   checksumsIn,
   checksumsOut,
+  chosenChecksum,
   descriptive,
   expirationOut,
   keeping,
@@ -27,7 +28,7 @@ import { writeObject } from '../../objects/write-object.ts'
 import { writtenVersionId } from '../../rules/versions.ts'
 import { accessOfWrite } from '../access-lists/access-list.ts'
 import { defineOperation, type OperationContext } from '../context.ts'
-import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
+import { checksumOutputs, incomingData, requireDigest, withChosenChecksum } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { expirationOutput } from './expiration.ts'
 import { objectAttributes } from './object-attributes.ts'
@@ -37,6 +38,7 @@ export const objectInputs = {
   ...descriptive,
   ...writeConditions,
   ...checksumsIn,
+  ...chosenChecksum,
   tagging,
   ...lockRequest,
   ...objectAcl,
@@ -101,8 +103,9 @@ export async function putObject(
   const { backend, scope, key, presigned, customerKeysMayTravel } = context
   checkObjectSize(input.body.size, limits.putBytesMax)
   const attributes = objectAttributes(input)
-  const data = incomingData(input.body, input, presigned)
-  requireDigest('Put Object', attributes, data)
+  const sent = incomingData(input.body, input, presigned)
+  requireDigest('Put Object', attributes, sent)
+  const data = withChosenChecksum(sent, input.chosenAlgorithm)
   const version = await writeObject(backend, scope, {
     key,
     attributes,

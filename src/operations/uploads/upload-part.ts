@@ -1,13 +1,13 @@
 import { customerKey, encryptionOut, encryptionRequest } from '../../contract/encryption-fields.ts'
 import { outHeader } from '../../contract/fields.ts'
-import { checksumsIn, ownership, partChecksumsOut, requestCharged } from '../../contract/groups.ts'
+import { checksumsIn, chosenChecksum, ownership, partChecksumsOut, requestCharged } from '../../contract/groups.ts'
 import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import type { IncomingData } from '../../objects/incoming-data.ts'
 import { writePart } from '../../objects/upload-parts.ts'
 import type { OpenUpload } from '../../records/records.ts'
 import { defineOperation } from '../context.ts'
-import { checksumOutputs, incomingData, requireDigest } from '../objects/data-digests.ts'
+import { checksumOutputs, incomingData, requireDigest, withChosenChecksum } from '../objects/data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from '../objects/encryption.ts'
 import { checkObjectSize } from '../objects/put-object.ts'
 import { partNumber, uploadId } from './upload-address.ts'
@@ -19,7 +19,15 @@ export const uploadPartOperation = defineOperation({
   query: ['partNumber', 'uploadId'],
   permission: 's3:PutObject',
   summary: 'Uploads one part. A part with the same number replaces the earlier one.',
-  input: { partNumber, uploadId, ...checksumsIn, ...encryptionRequest, ...customerKey, ...ownership },
+  input: {
+    partNumber,
+    uploadId,
+    ...checksumsIn,
+    ...chosenChecksum,
+    ...encryptionRequest,
+    ...customerKey,
+    ...ownership,
+  },
   inputBody: { kind: 'stream' },
   output: { etag: outHeader('ETag'), ...requestCharged, ...partChecksumsOut, ...encryptionOut },
   errors: [
@@ -44,7 +52,7 @@ export const uploadPartOperation = defineOperation({
       data: (upload) => {
         const data = incomingData(input.body, input, presigned)
         requireDigest('Put Part', upload.attributes, data)
-        return matching(upload, data)
+        return matching(upload, withChosenChecksum(data, input.chosenAlgorithm))
       },
     })
     const { checksumType: _, ...checksum } = checksumOutputs(part.checksum)
