@@ -5,7 +5,7 @@ import { eachOf } from './each-of.ts'
 import { EndpointRefused, ImportRefused } from './failures.ts'
 import { importLimits } from './import-limits.ts'
 import type { SeenVersion } from './listing.ts'
-import { bodyOf, type Route, takenTags } from './route.ts'
+import { asksForLock, bodyOf, type Route, takenTags, withDigest } from './route.ts'
 import { childText, readXml } from './xml.ts'
 
 /** A part, and how to read its bytes from the source. */
@@ -22,6 +22,7 @@ interface Upload {
   uploadId: string
   /** Its checksum is made of those of the parts, which it needs. */
   isComposite: boolean
+  isLocked: boolean
 }
 
 interface CopiedPart {
@@ -40,19 +41,16 @@ export async function copyParts(route: Route, key: string, version: SeenVersion)
   const count = Number(first['x-amz-mp-parts-count'] ?? 0)
   const parts = count > 0 ? numberedParts(count) : rangesOf(version.size)
   const checksum = count > 0 ? takenChecksumKind(whole, first) : {}
-  const begun = await target.readDocument({
-    method: 'POST',
-    bucket: to,
+  const tags = await takenTags(route, key, versionId, whole)
+  const headers = { ...takenHeaders(whole, clock.now()), ...checksum, ...tags }
+  const begun = await target.readDocument({ method: 'POST', bucket: to, key, query: { uploads: '' }, headers })
+  const upload = {
+    route,
     key,
-    query: { uploads: '' },
-    headers: {
-      ...takenHeaders(whole, clock.now()),
-      ...checksum,
-      ...(await takenTags(route, key, versionId, whole)),
-    },
-  })
-  const isComposite = checksum['x-amz-checksum-type'] === 'COMPOSITE'
-  const upload = { route, key, uploadId: childText(begun, 'UploadId') ?? '', isComposite }
+    uploadId: childText(begun, 'UploadId') ?? '',
+    isComposite: checksum['x-amz-checksum-type'] === 'COMPOSITE',
+    isLocked: asksForLock(headers),
+  }
   try {
     const copies = await copyEach(upload, parts, { versionId, etag: whole.etag })
     const made = await complete(upload, copies)
@@ -79,7 +77,7 @@ function rangesOf(size: number): Part[] {
 
 /** All parts must come from the object with the ETag `etag`. */
 async function copyEach(
-  { route, key, uploadId, isComposite }: Upload,
+  { route, key, uploadId, isComposite, isLocked }: Upload,
   parts: readonly Part[],
   { versionId, etag }: { versionId: string | undefined; etag: string | undefined },
 ): Promise<CopiedPart[]> {
@@ -91,8 +89,9 @@ async function copyEach(
     const answer = await source.ask({ method: 'GET', ...read })
     try {
       const checksum = isComposite ? takenChecksum(answer.headers) : {}
-      const put = { bucket: to, key, query: { partNumber: `${number}`, uploadId }, headers: checksum }
-      const written = await target.read({ method: 'PUT', ...put, body: await bodyOf(answer) })
+      const write = withDigest({ headers: checksum, body: await bodyOf(answer) }, isLocked)
+      const put = { bucket: to, key, query: { partNumber: `${number}`, uploadId }, ...write }
+      const written = await target.read({ method: 'PUT', ...put })
       copies[number - 1] = { etag: etagOf(written.headers), checksum: checksumElement(checksum) }
     } finally {
       answer.body.destroy()

@@ -1,12 +1,10 @@
 /** Copies one version: its bytes, and what is said about it. Every copy is verified. */
-import { hash } from 'node:crypto'
 import { isMultipart } from './compare.ts'
 import { copyParts } from './copy-parts.ts'
 import { etagOf, md5Of, takenChecksum, takenHeaders } from './described.ts'
-import type { StreamedBody } from './endpoint.ts'
 import { importLimits } from './import-limits.ts'
 import type { SeenVersion } from './listing.ts'
-import { bodyOf, type Route, takenTags } from './route.ts'
+import { asksForLock, bodyOf, type Route, takenTags, withDigest } from './route.ts'
 
 /** Rejects with `EndpointRefused`, `EndpointUnreachable` and `ImportRefused`. After that, the version may be there all the same. */
 export async function copyVersion(route: Route, key: string, version: SeenVersion): Promise<void> {
@@ -25,21 +23,16 @@ async function copyWhole(route: Route, key: string, { versionId }: SeenVersion):
   const { headers } = answer
   try {
     const tags = await takenTags(route, key, versionId, headers)
-    const body = await bodyOf(answer)
-    const md5 = (ignoreEtags ? undefined : md5Of(etagOf(headers), headers)) ?? digestOf(body)
+    const md5 = ignoreEtags ? undefined : md5Of(etagOf(headers), headers)
     const sent = {
       ...takenHeaders(headers, clock.now()),
       ...takenChecksum(headers),
       ...tags,
       ...(md5 === undefined ? {} : { 'content-md5': md5 }),
     }
-    await target.read({ method: 'PUT', bucket: to, key, headers: sent, body })
+    const write = withDigest({ headers: sent, body: await bodyOf(answer) }, asksForLock(sent))
+    await target.read({ method: 'PUT', bucket: to, key, ...write })
   } finally {
     answer.body.destroy()
   }
-}
-
-/** A write with a lock needs a digest, whether the source tells one or not. */
-function digestOf(body: Buffer | StreamedBody): string | undefined {
-  return Buffer.isBuffer(body) ? hash('md5', body, 'base64') : undefined
 }

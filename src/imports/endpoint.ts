@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts'
 import { percentEncode } from '../percent-encode.ts'
 import { EndpointRefused, EndpointUnreachable, ImportRefused, isPassing } from './failures.ts'
 import { importLimits } from './import-limits.ts'
+import { trailingHeaders, trailingPayload, withTrailingDigest } from './trailing-digest.ts'
 import { childText, readXml, type XmlElement } from './xml.ts'
 
 export interface EndpointSettings {
@@ -38,6 +39,8 @@ export interface Asked {
 export interface StreamedBody {
   stream: Readable
   size: number
+  /** A digest is sent behind it. */
+  digested?: boolean
 }
 
 export interface Answer {
@@ -107,11 +110,9 @@ export class Endpoint {
   #send(asked: Asked): Promise<IncomingMessage> {
     const { url, agent } = this.#settings
     const { method, body } = asked
-    const size = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.size
     const path = pathOf(asked)
     const rawQuery = queryOf(asked)
-    const hasBody = body !== undefined || method === 'PUT' || method === 'POST'
-    const headers = this.#headers(asked, path, rawQuery, hasBody ? { 'content-length': `${size}` } : {})
+    const headers = this.#headers(asked, path, rawQuery)
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest
     return new Promise((resolve, reject) => {
       const failed = (error: Error): void => reject(new EndpointUnreachable(this.name, error))
@@ -125,17 +126,20 @@ export class Endpoint {
       })
       request.on('response', resolve).on('error', failed)
       request.setTimeout(importLimits.silenceMs, () => request.destroy(new Error('it says nothing any more')))
-      if (body === undefined || Buffer.isBuffer(body)) request.end(body)
-      else pipeline(body.stream, request, (error) => error && failed(error))
+      if (body === undefined || Buffer.isBuffer(body)) return void request.end(body)
+      const stream = body.digested ? withTrailingDigest(body.stream) : body.stream
+      pipeline(stream, request, (error) => error && failed(error))
     })
   }
 
-  #headers({ method, headers, body }: Asked, rawPath: string, rawQuery: string, more: Record<string, string>) {
+  #headers(asked: Asked, rawPath: string, rawQuery: string): Record<string, string> {
     const { url, key, region, clock } = this.#settings
-    const all = { ...headers, ...more }
-    if (key === undefined) return { ...all, host: url.host }
-    const payloadHash = body === undefined || Buffer.isBuffer(body) ? hash('sha256', body ?? '') : 'UNSIGNED-PAYLOAD'
-    const request = { method, rawPath, rawQuery, host: url.host, headers: all, payloadHash }
+    const { method, body } = asked
+    const headers = { ...asked.headers, ...bodyHeaders(asked) }
+    if (key === undefined) return { ...headers, host: url.host }
+    const isKnown = body === undefined || Buffer.isBuffer(body)
+    const payloadHash = isKnown ? hash('sha256', body ?? '') : body.digested ? trailingPayload : 'UNSIGNED-PAYLOAD'
+    const request = { method, rawPath, rawQuery, host: url.host, headers, payloadHash }
     return signRequest(request, key, { region, nowMs: clock.now() })
   }
 
@@ -159,6 +163,14 @@ export class Endpoint {
       throw new EndpointUnreachable(this.name, error)
     }
   }
+}
+
+function bodyHeaders({ method, headers, body }: Asked): Record<string, string> {
+  if (body === undefined) return method === 'PUT' || method === 'POST' ? { 'content-length': '0' } : {}
+  if (Buffer.isBuffer(body)) return { 'content-length': `${body.length}` }
+  // Framed, it has another length, so HTTP sends it in chunks of its own.
+  if (body.digested) return trailingHeaders(body.size, headers?.['content-encoding'])
+  return { 'content-length': `${body.size}` }
 }
 
 function pathOf({ bucket, key }: Asked): string {

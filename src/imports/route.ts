@@ -1,4 +1,5 @@
 /** The way of an object from the source to its copy. */
+import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Clock } from '../clock.ts'
 import { taggingHeader } from './described.ts'
@@ -28,6 +29,22 @@ export async function takenTags(
   const document = await source.readDocument({ method: 'GET', bucket: from, key, query: { tagging: '', versionId } })
   return { 'x-amz-tagging': taggingHeader(document) }
 }
+
+export interface Write {
+  headers: Record<string, string>
+  body: Buffer | StreamedBody
+}
+
+/** A write with a lock needs a digest. The source tells none for some objects, and for parts. */
+export function withDigest({ headers, body }: Write, isLocked: boolean): Write {
+  const hasDigest = Object.keys(headers).some((name) => name === 'content-md5' || name.startsWith('x-amz-checksum-'))
+  if (hasDigest || !isLocked) return { headers, body }
+  if (!Buffer.isBuffer(body)) return { headers, body: { ...body, digested: true } }
+  return { headers: { ...headers, 'content-md5': hash('md5', body, 'base64') }, body }
+}
+
+export const asksForLock = (headers: Readonly<Record<string, string>>): boolean =>
+  Object.keys(headers).some((name) => name.startsWith('x-amz-object-lock-'))
 
 /** Small bodies are read at once. */
 export async function bodyOf({ headers, body }: Answer): Promise<Buffer | StreamedBody> {
