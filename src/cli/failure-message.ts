@@ -3,6 +3,7 @@
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { S3Error } from '../errors.ts'
 import { fileFailure } from '../file-failure.ts'
+import { ImportFailed } from '../imports/failures.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { InstanceInUse } from '../instance/instance-lock.ts'
 import { KeyRingBusy } from '../instance/key-ring-change.ts'
@@ -26,6 +27,7 @@ const expected = [
   ConfigurationError,
   ConfigurationRefused,
   DataDirectoryRefused,
+  ImportFailed,
   InstanceInUse,
   KeyRingBusy,
   KeyRingRefused,

@@ -1,5 +1,6 @@
 /** What an import has to copy of a key: the rules. Pure. */
 import { compareUtf8 } from '../rules/utf8-order.ts'
+import { ImportRefused } from './failures.ts'
 import type { ListedKey, SeenVersion } from './listing.ts'
 
 /** What is to be done about one key. */
@@ -77,7 +78,7 @@ export interface KeyPair {
   target: ListedKey | undefined
 }
 
-/** Goes through two listings at once. Both must be in the order of UTF-8; throws `OutOfOrder`. */
+/** Goes through two listings at once. Both must be in the order of UTF-8; throws `ImportRefused`. */
 export async function* pairedKeys(
   source: AsyncIterable<ListedKey>,
   target: AsyncIterable<ListedKey>,
@@ -103,18 +104,12 @@ function orderOf(a: ListedKey | undefined, b: ListedKey | undefined): number {
   return b === undefined ? -1 : compareUtf8(a.key, b.key)
 }
 
-/** A listing names keys in another order than S3 does. */
-export class OutOfOrder extends Error {
-  constructor(first: string, second: string) {
-    super(`a listing names '${first}' before '${second}', which is not S3's order`)
-    this.name = 'OutOfOrder'
-  }
-}
-
 async function* inOrder(keys: AsyncIterable<ListedKey>): AsyncGenerator<ListedKey, undefined> {
   let before: string | undefined
   for await (const listed of keys) {
-    if (before !== undefined && compareUtf8(before, listed.key) >= 0) throw new OutOfOrder(before, listed.key)
+    if (before !== undefined && compareUtf8(before, listed.key) >= 0) {
+      throw new ImportRefused(`a listing names '${before}' before '${listed.key}', which is not S3's order`)
+    }
     before = listed.key
     yield listed
   }

@@ -2,6 +2,7 @@
 import { isMultipart } from './compare.ts'
 import { etagOf, hasOpaqueEtag, takenChecksum, takenChecksumKind, takenHeaders } from './described.ts'
 import { eachOf } from './each-of.ts'
+import type { Asked, Endpoint, ReadAnswer } from './endpoint.ts'
 import { EndpointRefused, ImportRefused } from './failures.ts'
 import { importLimits } from './import-limits.ts'
 import type { SeenVersion } from './listing.ts'
@@ -37,7 +38,7 @@ export async function copyParts(route: Route, key: string, version: SeenVersion)
   const { versionId } = version
   const asked = { bucket: from, key, headers: { 'x-amz-checksum-mode': 'ENABLED' } }
   const { headers: whole } = await source.read({ method: 'HEAD', ...asked, query: { versionId } })
-  const { headers: first } = await source.read({ method: 'HEAD', ...asked, query: { versionId, partNumber: '1' } })
+  const first = await headersOfFirstPart(source, { ...asked, query: { versionId, partNumber: '1' } })
   const count = Number(first['x-amz-mp-parts-count'] ?? 0)
   const parts = count > 0 ? numberedParts(count) : rangesOf(version.size)
   const checksum = count > 0 ? takenChecksumKind(whole, first) : {}
@@ -60,6 +61,16 @@ export async function copyParts(route: Route, key: string, version: SeenVersion)
     await target.read({ method: 'DELETE', bucket: to, key, query: { uploadId: upload.uploadId } }).catch(() => {
       // It stays open, and expires.
     })
+    throw error
+  }
+}
+
+/** None where the server knows no parts of objects. */
+async function headersOfFirstPart(source: Endpoint, asked: Omit<Asked, 'method'>): Promise<ReadAnswer['headers']> {
+  try {
+    return (await source.read({ method: 'HEAD', ...asked })).headers
+  } catch (error) {
+    if (error instanceof EndpointRefused && [400, 416, 501].includes(error.status)) return {}
     throw error
   }
 }

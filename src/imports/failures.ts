@@ -1,4 +1,7 @@
 /** What can go wrong with an endpoint of an import. */
+/** An import can't go on, or a key of it can't. The message says why, to people. */
+export class ImportFailed extends Error {}
+
 interface Refusal {
   /** The origin of the endpoint. */
   at: string
@@ -9,14 +12,14 @@ interface Refusal {
 }
 
 /** The endpoint answered with an error. The message says what it was asked for. */
-export class EndpointRefused extends Error {
+export class EndpointRefused extends ImportFailed {
   readonly status: number
   /** S3's name of the error. Absent: the answer had none, as those to HEAD. */
   readonly code: string | undefined
 
   constructor({ at, asked, status, code, message }: Refusal) {
     const { method, bucket, key, query = {} } = asked
-    const [detail] = Object.keys(query)
+    const detail = Object.keys(query).find((name) => query[name] !== undefined)
     const what = [bucket, key].filter((name) => name !== undefined).join('/')
     const said = [code ?? `status ${status}`, ...(message === undefined ? [] : [message])].join(': ')
     super(`${at}: ${method} ${what === '' ? '/' : what}${detail === undefined ? '' : `?${detail}`}: ${said}`)
@@ -27,15 +30,21 @@ export class EndpointRefused extends Error {
 }
 
 /** The endpoint can't be reached, or broke off. */
-export class EndpointUnreachable extends Error {
+export class EndpointUnreachable extends ImportFailed {
   constructor(at: string, cause: unknown) {
-    super(`${at}: ${cause instanceof Error ? cause.message || cause.name : String(cause)}`, { cause })
+    super(`${at}: ${reasonOf(cause)}`, { cause })
     this.name = 'EndpointUnreachable'
   }
 }
 
-/** The import stops, or leaves out the key. The message says why, to people. */
-export class ImportRefused extends Error {
+/** Of a host with several addresses, the error has a code and no message. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name)
+}
+
+/** What the endpoints say does not go together. */
+export class ImportRefused extends ImportFailed {
   constructor(message: string) {
     super(message)
     this.name = 'ImportRefused'

@@ -4,7 +4,7 @@ import { type Comparing, type KeyPair, type KeyPlan, pairedKeys, planCurrent, pl
 import { copyVersion } from './copy-version.ts'
 import { eachOf } from './each-of.ts'
 import { pauseAfter } from './endpoint.ts'
-import { EndpointRefused, EndpointUnreachable, ImportRefused, isPassing } from './failures.ts'
+import { ImportFailed, ImportRefused, isPassing } from './failures.ts'
 import { importLimits } from './import-limits.ts'
 import { type ListedBucket, listedKeys, versionsOf } from './listing.ts'
 import type { Route } from './route.ts'
@@ -41,7 +41,7 @@ export interface ImportListener {
   settingLeft(setting: string, reason: string): void
 }
 
-/** May run again and again. Rejects with `EndpointRefused`, `EndpointUnreachable`, `ImportRefused` and `OutOfOrder`. */
+/** May run again and again. Rejects with `ImportFailed`. */
 export async function importBucket(asked: ImportAsked, listener: ImportListener): Promise<ImportCounts> {
   const { source, target, from, to, dryRun } = asked
   const versioning = await versioningOf(source, from)
@@ -83,7 +83,7 @@ class KeyWork {
         await this.#bring(now)
         break
       } catch (error) {
-        if (!isOfKey(error)) throw error
+        if (!(error instanceof ImportFailed)) throw error
         if (!isPassing(error) || failed === importLimits.attempts) {
           this.#fail(pair.key, error.message)
           break
@@ -142,9 +142,4 @@ class KeyWork {
     this.counts.failed++
     this.#listener.failed(key, reason)
   }
-}
-
-/** Whether the failure may be of one key alone. If an endpoint is away for good, so is every other key. */
-function isOfKey(error: unknown): error is Error {
-  return error instanceof EndpointRefused || error instanceof EndpointUnreachable || error instanceof ImportRefused
 }

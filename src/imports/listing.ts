@@ -27,7 +27,7 @@ export interface ListedBucket {
   versions: 'all' | 'current'
 }
 
-/** The keys that start with `prefix`, in the endpoint's order. Rejects with `EndpointRefused`, `EndpointUnreachable` and `ImportRefused`. */
+/** The keys that start with `prefix`, in the endpoint's order. Rejects with `ImportFailed`. */
 export async function* listedKeys(
   { endpoint, bucket, versions }: ListedBucket,
   prefix: string,

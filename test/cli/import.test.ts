@@ -97,6 +97,16 @@ describe('holdfast import', () => {
     expect(outcome.stderr).toMatch(/missing: .*NoSuchBucket/)
     const denied = await importing(['second'], { ...variables, HOLDFAST_IMPORT_SECRET_ACCESS_KEY: 'wrong-secret' })
     expect(denied).toMatchObject({ code: 1, stderr: expect.stringMatching(/SignatureDoesNotMatch/) })
+    const all = await importing([], { ...variables, HOLDFAST_IMPORT_SECRET_ACCESS_KEY: 'wrong-secret' })
+    expect(all).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^holdfast: \S+: GET \/: SignatureDoesNotMatch.*\n$/),
+    })
+    const away = await run(['import', 'http://127.0.0.1:1', '--endpoint', to], variables).ended
+    expect(away).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^holdfast: http:\/\/127.0.0.1:1: .*ECONNREFUSED.*\n$/),
+    })
   })
 
   test('takes nothing that the other server says for more than a name or a message', async () => {

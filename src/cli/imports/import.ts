@@ -1,7 +1,7 @@
 /** `holdfast import`: brings buckets of another S3 server here, while both are in use. */
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { Endpoint } from '../../imports/endpoint.ts'
-import { EndpointRefused, EndpointUnreachable, ImportRefused } from '../../imports/failures.ts'
+import { ImportFailed } from '../../imports/failures.ts'
 import { type ImportAsked, type ImportCounts, importBucket } from '../../imports/import-bucket.ts'
 import { importLimits } from '../../imports/import-limits.ts'
 import { bucketNames } from '../../imports/listing.ts'
@@ -84,7 +84,7 @@ async function importOne(invocation: Invocation, asked: ImportAsked): Promise<{ 
     else print(summaryOf(asked, counts))
     return counts
   } catch (error) {
-    if (!isExpected(error)) throw error
+    if (!(error instanceof ImportFailed)) throw error
     tell('bucketFailed', { reason: error.message }, `${from}: ${error.message}. Repeat the command to go on`)
     return { failed: 1 }
   }
@@ -106,8 +106,4 @@ function summaryOf({ from, to, dryRun }: ImportAsked, { copied, bytes, ...keys }
   ] as const
   const counts = rest.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []))
   return [`${where}: ${copied} versions ${dryRun ? 'to copy' : 'copied'} (${formatBytes(bytes)})`, ...counts].join(', ')
-}
-
-function isExpected(error: unknown): error is Error {
-  return error instanceof EndpointRefused || error instanceof EndpointUnreachable || error instanceof ImportRefused
 }
