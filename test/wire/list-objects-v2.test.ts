@@ -107,6 +107,18 @@ const pages: Row[] = [
     ...pageOf({ StartAfter: 'bz', KeyCount: '3', Contents: ['c', 'd/1', 'e'].map((key) => entry(key)) }),
   },
   {
+    it: 'starts behind a common prefix, as ListObjects does behind a marker',
+    given: tree,
+    ask: ask({ 'start-after': 'b/', delimiter: '/' }),
+    ...pageOf({
+      StartAfter: 'b/',
+      Delimiter: '/',
+      KeyCount: '3',
+      Contents: [entry('c'), entry('e')],
+      CommonPrefixes: { Prefix: 'd/' },
+    }),
+  },
+  {
     it: 'shows a common prefix when start-after is one of its keys, as more of them follow',
     given: tree,
     ask: ask({ 'start-after': 'b/1', delimiter: '/' }),

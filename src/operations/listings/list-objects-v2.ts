@@ -3,7 +3,7 @@ import { requestCharged } from '../../contract/groups.ts'
 import { boolean, integer, optional, string, struct } from '../../contract/shapes.ts'
 import { boolean as booleanText, text } from '../../contract/values.ts'
 import { listObjects } from '../../objects/list-objects.ts'
-import type { PageStart } from '../../rules/listing.ts'
+import { type PageStart, startBehind } from '../../rules/listing.ts'
 import { defineOperation } from '../context.ts'
 import {
   commonPrefixesShape,
@@ -58,7 +58,7 @@ export const listObjectsV2Operation = defineOperation({
       prefix,
       delimiter,
       max,
-      start: startOf(input),
+      start: startOf(input, { prefix, delimiter }),
       owners: input.fetchOwner === true,
     })
     const encode = textEncoder(input.encodingType)
@@ -82,10 +82,10 @@ export const listObjectsV2Operation = defineOperation({
 })
 
 /** A continuation token takes precedence over `start-after`, which clients repeat with every page. */
-function startOf(input: {
-  continuationToken?: string | undefined
-  startAfter?: string | undefined
-}): PageStart | undefined {
-  if (input.continuationToken !== undefined) return readPageToken(input.continuationToken)
-  return input.startAfter === undefined || input.startAfter === '' ? undefined : { afterKey: input.startAfter }
+function startOf(
+  { continuationToken, startAfter = '' }: { continuationToken?: string | undefined; startAfter?: string | undefined },
+  grouping: { prefix: string; delimiter: string },
+): PageStart | undefined {
+  if (continuationToken !== undefined) return readPageToken(continuationToken)
+  return startAfter === '' ? undefined : startBehind(startAfter, grouping)
 }
