@@ -26,10 +26,8 @@ export function claimedKey(error: unknown, credentials: Credentials): string | u
 export function note(exchange: Exchange, error: unknown, fault: S3Error): void {
   exchange.code = error instanceof ClientGone ? 'ClientGone' : fault.code
   exchange.reason = fault.reason
-  const { NotImplemented, ArgumentName, HeadersNotSigned, ParametersNotSigned } = {
-    ...fault.details,
-    ...fault.vendorDetails,
-  }
-  exchange.refused = NotImplemented ?? ArgumentName ?? HeadersNotSigned ?? ParametersNotSigned
+  const { NotImplemented, ArgumentName, HeadersNotSigned, ParametersNotSigned } = fault.details
+  exchange.refused =
+    NotImplemented ?? ArgumentName ?? fault.vendorDetails.ArgumentName ?? HeadersNotSigned ?? ParametersNotSigned
   if (fault.code === 'InternalError' && !(error instanceof ClientGone)) exchange.unexpected = error
 }

@@ -6,6 +6,7 @@ import type { Asked, Endpoint, ReadAnswer } from './endpoint.ts'
 import { EndpointRefused, ImportRefused } from './failures.ts'
 import { importLimits } from './import-limits.ts'
 import type { SeenVersion } from './listing.ts'
+import { persistently } from './persistence.ts'
 import { asksForLock, bodyOf, type Route, takenTags, withDigest } from './route.ts'
 import { childText, readXml } from './xml.ts'
 
@@ -86,29 +87,36 @@ function rangesOf(size: number): Part[] {
   })
 }
 
-/** All parts must come from the object with the ETag `etag`. */
+/** All parts must come from the object with the ETag `etag`. A part that fails is sent again, because it replaces itself. */
 async function copyEach(
-  { route, key, uploadId, isComposite, isLocked }: Upload,
+  upload: Upload,
   parts: readonly Part[],
   { versionId, etag }: { versionId: string | undefined; etag: string | undefined },
 ): Promise<CopiedPart[]> {
-  const { source, target, from, to } = route
   const asked = { 'x-amz-checksum-mode': 'ENABLED', ...(etag === undefined ? {} : { 'if-match': etag }) }
   const copies: CopiedPart[] = []
   await eachOf(parts, importLimits.partsAtOnce, async ({ number, query, headers }) => {
-    const read = { bucket: from, key, query: { versionId, ...query }, headers: { ...headers, ...asked } }
-    const answer = await source.ask({ method: 'GET', ...read })
-    try {
-      const checksum = isComposite ? takenChecksum(answer.headers) : {}
-      const write = withDigest({ headers: checksum, body: await bodyOf(answer) }, isLocked)
-      const put = { bucket: to, key, query: { partNumber: `${number}`, uploadId }, ...write }
-      const written = await target.read({ method: 'PUT', ...put })
-      copies[number - 1] = { etag: etagOf(written.headers), checksum: checksumElement(checksum) }
-    } finally {
-      answer.body.destroy()
-    }
+    const part = { number, query: { ...query, versionId }, headers: { ...headers, ...asked } }
+    copies[number - 1] = await persistently(() => copyPart(upload, part))
   })
   return copies
+}
+
+async function copyPart(
+  { route, key, uploadId, isComposite, isLocked }: Upload,
+  { number, ...read }: Pick<Part, 'number'> & Pick<Asked, 'query' | 'headers'>,
+): Promise<CopiedPart> {
+  const { source, target, from, to } = route
+  const answer = await source.ask({ method: 'GET', bucket: from, key, ...read })
+  try {
+    const checksum = isComposite ? takenChecksum(answer.headers) : {}
+    const write = withDigest({ headers: checksum, body: await bodyOf(answer) }, isLocked)
+    const query = { partNumber: `${number}`, uploadId }
+    const written = await target.read({ method: 'PUT', bucket: to, key, query, ...write })
+    return { etag: etagOf(written.headers), checksum: checksumElement(checksum) }
+  } finally {
+    answer.body.destroy()
+  }
 }
 
 /** For example `<ChecksumSHA256>…</ChecksumSHA256>`, from the header of the same name. */

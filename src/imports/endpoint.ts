@@ -2,14 +2,13 @@
 import { hash } from 'node:crypto'
 import { type Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
+import { pipeline, type Readable } from 'node:stream'
 import { type SigningKey, signRequest } from '../auth/sign-request.ts'
 import type { Clock } from '../clock.ts'
-import { percentEncode } from '../percent-encode.ts'
-import { EndpointRefused, EndpointUnreachable, ImportRefused, isPassing } from './failures.ts'
+import { percentEncode, percentEncodeQuery } from '../percent-encode.ts'
+import { EndpointRefused, EndpointUnreachable, ImportRefused } from './failures.ts'
 import { importLimits } from './import-limits.ts'
+import { persistently } from './persistence.ts'
 import { trailingHeaders, trailingPayload, withTrailingDigest } from './trailing-digest.ts'
 import { childText, readXml, type XmlElement } from './xml.ts'
 
@@ -44,6 +43,8 @@ export interface StreamedBody {
 }
 
 export interface Answer {
+  /** The name of the endpoint. */
+  from: string
   headers: IncomingHttpHeaders
   body: IncomingMessage
 }
@@ -70,7 +71,7 @@ export class Endpoint {
   async ask(asked: Asked): Promise<Answer> {
     const body = await this.#send(asked)
     const status = body.statusCode ?? 0
-    if (status >= 200 && status < 300) return { headers: body.headers, body }
+    if (status >= 200 && status < 300) return { from: this.name, headers: body.headers, body }
     throw await this.#refusal(asked, status, body)
   }
 
@@ -78,15 +79,11 @@ export class Endpoint {
   async read(asked: Asked): Promise<ReadAnswer> {
     // What is written to a key may make a version each time; buckets and their settings can be written twice.
     const isRepeatable = asked.method === 'GET' || asked.method === 'HEAD' || asked.key === undefined
-    for (let failed = 1; ; failed++) {
-      try {
-        const { headers, body } = await this.ask(asked)
-        return { headers, content: await this.#whole(body) }
-      } catch (error) {
-        if (!isRepeatable || !isPassing(error) || failed === importLimits.attempts) throw error
-        await pauseAfter(failed)
-      }
+    const once = async (): Promise<ReadAnswer> => {
+      const { headers, body } = await this.ask(asked)
+      return { headers, content: await this.#whole(body) }
     }
+    return isRepeatable ? persistently(once) : once()
   }
 
   /** `undefined`: there is no such thing. */
@@ -111,7 +108,7 @@ export class Endpoint {
     const { url, agent } = this.#settings
     const { method, body } = asked
     const path = pathOf(asked)
-    const rawQuery = queryOf(asked)
+    const rawQuery = percentEncodeQuery(asked.query ?? {})
     const headers = this.#headers(asked, path, rawQuery)
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest
     return new Promise((resolve, reject) => {
@@ -178,14 +175,4 @@ function pathOf({ bucket, key }: Asked): string {
   // The other server names the buckets, so nothing in a name may mean anything in a path.
   const segments = key === undefined ? [bucket] : [bucket, ...key.split('/')]
   return `/${segments.map(percentEncode).join('/')}`
-}
-
-const queryOf = ({ query = {} }: Asked): string =>
-  Object.entries(query)
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${percentEncode(name)}=${percentEncode(value)}`]))
-    .join('&')
-
-/** Waits longer after each failure. */
-export function pauseAfter(failed: number): Promise<void> {
-  return delay(Math.min(importLimits.pauseMaxMs, importLimits.pauseMs * 2 ** (failed - 1)))
 }

@@ -3,10 +3,10 @@ import { type BucketRoute, finishBucket, hasBucket, prepareBucket, versioningOf 
 import { type Comparing, type KeyPair, type KeyPlan, pairedKeys, planCurrent, planHistory } from './compare.ts'
 import { copyVersion } from './copy-version.ts'
 import { eachOf } from './each-of.ts'
-import { pauseAfter } from './endpoint.ts'
 import { ImportFailed, ImportRefused, isPassing } from './failures.ts'
 import { importLimits } from './import-limits.ts'
-import { type ListedBucket, listedKeys, versionsOf } from './listing.ts'
+import { type ListedBucket, listedKeys, type SeenVersion, versionsOf } from './listing.ts'
+import { pauseAfter } from './persistence.ts'
 import type { Route } from './route.ts'
 
 export interface ImportAsked extends Omit<Route, 'ignoreEtags'>, Comparing {
@@ -118,7 +118,7 @@ class KeyWork {
       : planCurrent(theirs[0], ours[0], this.#asked)
   }
 
-  async #copy(key: string, version: Parameters<typeof copyVersion>[2]): Promise<void> {
+  async #copy(key: string, version: SeenVersion): Promise<void> {
     if (!this.#asked.dryRun) await copyVersion(this.#asked, key, version)
     this.counts.copied++
     this.counts.bytes += version.size

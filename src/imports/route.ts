@@ -1,10 +1,9 @@
 /** The way of an object from the source to its copy. */
 import { hash } from 'node:crypto'
-import type { Readable } from 'node:stream'
 import type { Clock } from '../clock.ts'
 import { taggingHeader } from './described.ts'
 import type { Answer, Endpoint, StreamedBody } from './endpoint.ts'
-import { ImportRefused } from './failures.ts'
+import { EndpointUnreachable, ImportRefused } from './failures.ts'
 import { importLimits } from './import-limits.ts'
 
 export interface Route {
@@ -46,17 +45,14 @@ export function withDigest({ headers, body }: Write, isLocked: boolean): Write {
 export const asksForLock = (headers: Readonly<Record<string, string>>): boolean =>
   Object.keys(headers).some((name) => name.startsWith('x-amz-object-lock-'))
 
-/** Small bodies are read at once. */
-export async function bodyOf({ headers, body }: Answer): Promise<Buffer | StreamedBody> {
+/** Small bodies are read at once. Rejects with `EndpointUnreachable` when the source breaks off, and with `ImportRefused`. */
+export async function bodyOf({ from, headers, body }: Answer): Promise<Buffer | StreamedBody> {
   const size = Number(headers['content-length'])
   if (!Number.isSafeInteger(size)) throw new ImportRefused('the source does not say how long the object is')
-  return size > importLimits.bufferedBytesMax ? { stream: body, size } : await read(body, size)
-}
-
-async function read(body: Readable, size: number): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for await (const piece of body) pieces.push(piece)
-  const whole = Buffer.concat(pieces)
-  if (whole.length !== size) throw new ImportRefused(`the source sent ${whole.length} of ${size} bytes`)
-  return whole
+  if (size > importLimits.bufferedBytesMax) return { stream: body, size }
+  try {
+    return Buffer.concat(await body.toArray())
+  } catch (error) {
+    throw new EndpointUnreachable(from, error)
+  }
 }

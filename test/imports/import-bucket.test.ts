@@ -26,8 +26,9 @@ const md5 = (data: string | Buffer): string => hash('md5', data, 'base64')
 const inAnHour = (): Date => new Date(Date.now() + 3_600_000)
 
 let world: ImportWorld
-/** On the way to the server that is filled. */
+/** On the way to the server that is filled, and to the one that is read. */
 let way: FaultProxy
+let wayThere: FaultProxy
 
 beforeEach(async () => {
   world = await openImportWorld({
@@ -35,11 +36,15 @@ beforeEach(async () => {
       way = await openFaultProxy(endpoint)
       return way.endpoint
     },
+    theirs: async (endpoint) => {
+      wayThere = await openFaultProxy(endpoint)
+      return wayThere.endpoint
+    },
   })
 })
 afterEach(async () => {
   await world[Symbol.asyncDispose]()
-  await way.close()
+  await Promise.all([way.close(), wayThere.close()])
 })
 
 const makeBucket = (how: { ObjectLockEnabledForBucket?: boolean } = {}) =>
@@ -272,6 +277,22 @@ describe('trouble on the way', () => {
     expect(await world.import(Bucket)).toMatchObject({ failed: 0 })
     expect(asked).toBeGreaterThan(13)
     await expectSame()
+  })
+
+  it('goes on when the source breaks off, in objects of every size', async () => {
+    await makeBucket()
+    await put('small', 'x'.repeat(100))
+    await put('large', patternBytes(5, 9 * 1024 * 1024))
+    await putParts('parts')
+    let asked = 0
+    wayThere.decide((method, url) =>
+      method === 'GET' && /\/(?:small|large|parts)/.test(url) && asked++ % 2 === 0 ? 'cut' : 'pass',
+    )
+    expect(await world.import(Bucket)).toMatchObject({ copied: 3, failed: 0 })
+    await expectSame()
+    wayThere.decide((_, url) => (url.includes('/small') ? 'cut' : 'pass'))
+    await world.here.send(new DeleteObjectCommand({ Bucket, Key: 'small' }))
+    expect(await world.import(Bucket)).toMatchObject({ copied: 0, same: 2, failed: 1 })
   })
 
   it('never keeps bytes that were altered', async () => {

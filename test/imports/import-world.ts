@@ -29,20 +29,22 @@ export interface ImportWorld extends AsyncDisposable {
 }
 
 export interface Ends {
-  /** Where the import asks: a proxy before the server, or a server that is not ours. */
+  /** A server that is not ours. */
   source?: { endpoint: string; key: { accessKeyId: string; secretAccessKey: string } }
+  /** Made from the address of the server that the import reads. */
+  theirs?: (endpoint: string) => Promise<string>
   /** Made from the address of the server that the import fills. */
   target?: (endpoint: string) => Promise<string>
 }
 
-export async function openImportWorld({ source, target }: Ends = {}): Promise<ImportWorld> {
+export async function openImportWorld({ source, theirs: way, target }: Ends = {}): Promise<ImportWorld> {
   const hereServer = await startServer()
   const thereServer = source === undefined ? await startServer() : undefined
   const thereEnd = source ?? endOf(thereServer)
   const agent = new Agent({ keepAlive: true })
   const endpoint = (address: string, key: { accessKeyId: string; secretAccessKey: string }): Endpoint =>
     new Endpoint({ url: new URL(address), region: 'us-east-1', key, agent, clock: systemClock })
-  const theirs = endpoint(thereEnd.endpoint, thereEnd.key)
+  const theirs = endpoint((await way?.(thereEnd.endpoint)) ?? thereEnd.endpoint, thereEnd.key)
   const ours = endpoint((await target?.(hereServer.endpoint)) ?? hereServer.endpoint, hereServer.credentials)
   const there = clientOf(thereEnd.endpoint, thereEnd.key)
   const here = clientOf(hereServer.endpoint, hereServer.credentials)

@@ -9,7 +9,7 @@ import { signRequest } from '../../auth/sign-request.ts'
 import { systemClock } from '../../clock.ts'
 import type { AccessKey } from '../../config/accounts.ts'
 import { limits } from '../../limits.ts'
-import { percentEncode } from '../../percent-encode.ts'
+import { percentEncode, percentEncodeQuery } from '../../percent-encode.ts'
 import { PinnedAgent, WrongCertificate } from '../pinned-agent.ts'
 
 /** The server refused the request, or can't be reached. The message says why. */
@@ -96,7 +96,7 @@ async function begin(target: AdminTarget, asked: AdminRequest, body: string): Pr
   const { url, key, region, certificate } = target
   const { method } = asked
   const rawPath = `/${asked.path.map(percentEncode).join('/')}`
-  const rawQuery = queryText(asked.query)
+  const rawQuery = percentEncodeQuery(asked.query ?? {})
   const request = { method, rawPath, rawQuery, host: url.host, headers: {}, payloadHash: hash('sha256', body) }
   const options: RequestOptions = {
     method,
@@ -113,8 +113,3 @@ async function begin(target: AdminTarget, asked: AdminRequest, body: string): Pr
   if (certificate === undefined) return httpsRequest(options)
   return httpsRequest({ ...options, agent: new PinnedAgent(await readFile(certificate, 'utf8')) })
 }
-
-const queryText = (query: AdminRequest['query'] = {}): string =>
-  Object.entries(query)
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${percentEncode(name)}=${percentEncode(value)}`]))
-    .join('&')

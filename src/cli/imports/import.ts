@@ -33,11 +33,11 @@ export const runImport: CommandDeclaration['run'] = async (invocation) => {
 async function runOf(invocation: Invocation, url: string): Promise<Run> {
   const { extra } = invocation
   const parallel = parallelOf(textOf(invocation, 'parallel'))
-  const { clock, ...source } = sourceOf(invocation, url, parallel)
+  const source = sourceOf(invocation, url, parallel)
   return {
-    source: new Endpoint({ ...source, clock }),
-    target: new Endpoint({ ...(await targetOf(invocation, parallel)), clock }),
-    clock,
+    source: new Endpoint(source),
+    target: new Endpoint(await targetOf(invocation, parallel)),
+    clock: source.clock,
     prefix: textOf(invocation, 'prefix') ?? '',
     versions: extra.current === true ? 'current' : 'all',
     overwrite: extra.overwrite === true,

@@ -74,6 +74,9 @@ function forward(target: string, incoming: IncomingMessage, outgoing: ServerResp
     onward.write(what === 'corrupt' ? altered(chunk) : chunk)
   })
   incoming.on('end', () => onward.end())
+  incoming.on('close', () => {
+    if (!incoming.complete) onward.destroy()
+  })
 }
 
 function altered(chunk: Buffer): Buffer {

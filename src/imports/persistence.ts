@@ -1,0 +1,21 @@
+/** What is done again while an endpoint is busy or away. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { isPassing } from './failures.ts'
+import { importLimits } from './import-limits.ts'
+
+/** For work that may be repeated. Rejects with its last failure. */
+export async function persistently<T>(work: () => Promise<T>): Promise<T> {
+  for (let failed = 1; ; failed++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isPassing(error) || failed === importLimits.attempts) throw error
+      await pauseAfter(failed)
+    }
+  }
+}
+
+/** Waits longer after each failure. */
+export function pauseAfter(failed: number): Promise<void> {
+  return delay(Math.min(importLimits.pauseMaxMs, importLimits.pauseMs * 2 ** (failed - 1)))
+}
