@@ -253,6 +253,15 @@ export const limits = {
   stripeUnitBytes: 64 * KiB,
   stripeMemoryBytes: 64 * MiB,
 
+  // Quotas.
+  /** Writes below this share of a quota go by a count that may be a moment old. Above it, they commit one after the other. */
+  quotaRelaxedShare: 0.9,
+  quotaCountAgeMs: 250,
+  /** Changes of a bucket's usage that one process leaves until it adds them to the total. */
+  usageChangesMax: 256,
+  /** Changes that are read, or added to the total, at once. */
+  usageChangesAtOnce: 1000,
+
   // Metadata.
   commitRetriesMax: 200,
   /** The longest wait between two attempts at a commit that conflicts with others. */

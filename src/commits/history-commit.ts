@@ -5,6 +5,7 @@ import type { Check, Key, Put } from '../kv/kv.ts'
 import { type BlobOwner, historyKey, nullVersionKey } from '../records/keyspace.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
 import type { GarbageRecord, ObjectRecord, VersionRecord } from '../records/records.ts'
+import { growthOf } from '../rules/quota.ts'
 import { checkRemovable, type LockClaim } from '../rules/retention.ts'
 import type { KeyVersions, VersionChange } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
@@ -15,6 +16,7 @@ import { lockNow } from './lock-clock.ts'
 import { movePutsOfVersion } from './move-queue.ts'
 import { NewestWrapping } from './newest-wrapping.ts'
 import type { FoundBucket } from './scope.ts'
+import { usageChange } from './usage.ts'
 
 /**
  * What a request can claim against the locks of `locked`. It reads the time only when a version has a retention. A bucket that was never versioned cannot lock
@@ -43,7 +45,8 @@ export interface HistoryCommit {
 
 /**
  * The commit of a change. Every removal of a version goes through here, so this is the only place that checks locks: throws AccessDenied when a removed version
- * is protected. The data of removed versions becomes garbage in the same commit, and the bucket's notifications tell `event`.
+ * is protected. The data of removed versions becomes garbage in the same commit, the bucket's
+ * notifications tell `event`, and its usage is kept if it has a quota.
  */
 export function historyCommit(
   backend: Backend,
@@ -81,6 +84,8 @@ export function historyCommit(
   if (covered !== undefined) puts.push({ key: covered.key, value: versionCodec.encode(covered.key, covered.record) })
   movePointer(history, change, puts, deletes)
   puts.push(...eventPuts(backend, bucket, key, event))
+  const { quota, id } = bucket.record
+  if (quota !== undefined) puts.push(...usageChange(backend, id, growthOf(versions, change)))
   const changeChecks = [...historyChecks(history, change), ...wrapping.checks]
   return { checks: changeChecks.length === 0 ? history.checks : [...history.checks, ...changeChecks], puts, deletes }
 }

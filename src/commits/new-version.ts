@@ -7,6 +7,7 @@ import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { DeleteMarker, Encryption, ObjectRecord } from '../records/records.ts'
 import { describedRandom, versionRandomBytes } from '../records/version-id.ts'
 import { checkWrite, conditionally, type WriteConditions } from '../rules/preconditions.ts'
+import { growthOf } from '../rules/quota.ts'
 import { retentionFrom } from '../rules/retention.ts'
 import { nextSequence, ownBlob, placeVersion, type VersionInBucket } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
@@ -14,6 +15,7 @@ import { commitKeyDecision, type Decision } from './commit.ts'
 import { historyCommit, lockClaim } from './history-commit.ts'
 import { type KeyHistory, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
+import { type Cap, withinQuota } from './quota.ts'
 import { repairPut } from './repair-queue.ts'
 import type { BucketScope } from './scope.ts'
 
@@ -72,7 +74,7 @@ const noStamp = (): undefined => undefined
 
 /**
  * Commits an object as the newest version of its key. Every attempt checks the conditions against the current version; the first attempt uses `before`.
- * An object without a retention of its own gets the bucket's default here. Throws PreconditionFailed, ConditionalRequestConflict.
+ * An object without a retention of its own gets the bucket's default here. Throws PreconditionFailed, ConditionalRequestConflict, QuotaExceeded.
  */
 export async function commitObject(
   backend: Backend,
@@ -81,13 +83,19 @@ export async function commitObject(
   record: NewRecord,
   conditions: WriteConditions,
 ): Promise<VersionInBucket> {
-  const decide = async (attempt: number): Promise<Decision<VersionInBucket>> => {
+  const decide = async (attempt: number, cap: Cap): Promise<Decision<VersionInBucket>> => {
     const history = attempt === 0 ? before : await readHistory(backend, scope, before)
     checkWrite(conditions, history.versions.current)
-    const placed = await placeObject(backend, history, record)
-    return { result: { bucket: history.bucket.record, record: placed.object }, commit: placed.commit }
+    const { object, change, commit } = await placeObject(backend, history, record)
+    const result = { bucket: history.bucket.record, record: object }
+    return { result, commit: await cap(commit, () => growthOf(history.versions, change)) }
   }
-  return conditionally(conditions, () => commitKeyDecision(backend, scope.name, before.key, decide))
+  const most = { bytes: record.size, objects: 1 }
+  return conditionally(conditions, () =>
+    withinQuota(backend, before.bucket.record, most, (cap) =>
+      commitKeyDecision(backend, scope.name, before.key, (attempt) => decide(attempt, cap)),
+    ),
+  )
 }
 
 /** The object as the newest version, and the commit that makes it so. */
@@ -120,7 +128,7 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
   if (blob?.missing !== undefined) {
     puts.push(repairPut(backend, { kind: 'version', bucket: history.bucket.record.name, key: history.key, sequence }))
   }
-  return { object, commit: { grows: true, checks, puts, deletes } }
+  return { object, change, commit: { grows: true, checks, puts, deletes } }
 }
 
 /** The attributes with the bucket's default retention: the one that the blob states, if the rule is still the same. */

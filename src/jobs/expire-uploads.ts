@@ -3,7 +3,7 @@ import { timeOfId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
-import { abortCommit } from '../objects/uploads.ts'
+import { abortCommit } from '../objects/abort-upload.ts'
 import { uploadIdOf, uploadKey, uploads } from '../records/keyspace.ts'
 import { uploadCodec } from '../records/record-codecs.ts'
 
@@ -23,7 +23,7 @@ export async function expireUploads(
       const record = uploadCodec.decode(key, value)
       if (record.state === 'open') {
         // A Complete or another process changed the upload first. The next run looks at it again.
-        if (!(await backend.kv.commit(abortCommit(backend, uploadId, record, version)))) continue
+        if (!(await backend.kv.commit(await abortCommit(backend, uploadId, record, version)))) continue
         expired += 1
         did?.(1)
       } else if (record.completedMs <= expiredBefore) {

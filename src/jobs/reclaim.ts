@@ -7,7 +7,7 @@ import { garbagePut } from '../commits/commit.ts'
 import type { Entry, Put } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
-import { abortCommit } from '../objects/uploads.ts'
+import { abortCommit } from '../objects/abort-upload.ts'
 import { garbage, garbageIdOf, openUploadOf, openUploads, partsOf, uploadKey } from '../records/keyspace.ts'
 import { garbageCodec, partCodec, uploadCodec } from '../records/record-codecs.ts'
 import type { GarbageRecord } from '../records/records.ts'
@@ -90,7 +90,7 @@ async function abortUploadsOf(backend: Backend, bucketId: string): Promise<void>
       const [entry] = await backend.kv.get([uploadKey(uploadId)])
       const record = entry === undefined ? undefined : uploadCodec.decode(entry.key, entry.value)
       if (entry !== undefined && record?.state === 'open') {
-        await backend.kv.commit(abortCommit(backend, uploadId, record, entry.version))
+        await backend.kv.commit(await abortCommit(backend, uploadId, record, entry.version))
       } else {
         await backend.kv.commit({ deletes: [key] })
       }

@@ -5,6 +5,7 @@ import { advanceLockClock } from '../commits/lock-clock.ts'
 import { limits } from '../limits.ts'
 import type { CompactResult, IsGone, MaintenancePost } from '../stores/shard-store.ts'
 import { compactStores } from './compact.ts'
+import { keepUsages } from './count-usage.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { keepLockClockAdvancing } from './keep-lock-clock.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
@@ -85,7 +86,7 @@ export function startJobs(given: JobsOptions): Jobs {
   const { monotonicMs = () => performance.now() } = options
   let last: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
-  let stopped = false
+  const stopping = new AbortController()
   const repair = new BackgroundRepair({
     ...options,
     bytesPerSecond: options.repairBytesPerSecond,
@@ -98,6 +99,9 @@ export function startJobs(given: JobsOptions): Jobs {
   const lifecycle = new Lifecycle({ ...options, did: (count) => options.did?.('lifecycle', count) })
   const lockClock = options.isLockClockFollowed === true ? keepLockClockAdvancing(options) : undefined
 
+  const isCutOff = (error: unknown): boolean =>
+    repair.isCutOff(error) || selfCheck.isCutOff(error) || (stopping.signal.aborted && error === stopping.signal.reason)
+
   const run = (repairPatienceMs?: number, graceMs = options.graceMs): Promise<JobsReport> => {
     const done = last.then(async () => {
       await selfCheck.runIfDue()
@@ -105,17 +109,25 @@ export function startJobs(given: JobsOptions): Jobs {
       // The engine refuses writes to damaged metadata.
       if (metadataDamage !== undefined) return { ...nothingDone, metadataDamage }
       await advanceLockClock(options.backend)
-      return runJobs({ ...options, graceMs }, { selfCheck, lifecycle, repair: () => repair.run(repairPatienceMs) })
+      return runJobs(
+        { ...options, graceMs },
+        {
+          selfCheck,
+          lifecycle,
+          repair: () => repair.run(repairPatienceMs),
+          keepUsages: () => keepUsages(options.backend, stopping.signal),
+        },
+      )
     })
     last = done.catch(() => {})
     return done
   }
   const schedule = (): void => {
-    if (stopped) return
+    if (stopping.signal.aborted) return
     timer = setTimeout(() => {
       run(limits.repairPatienceMs)
         .catch((error) => {
-          if (!repair.isCutOff(error) && !selfCheck.isCutOff(error)) options.onError(error)
+          if (!isCutOff(error)) options.onError(error)
         })
         .finally(schedule)
     }, options.intervalMs)
@@ -130,7 +142,7 @@ export function startJobs(given: JobsOptions): Jobs {
   return {
     runOnce: () => run(),
     stop: async () => {
-      stopped = true
+      stopping.abort()
       clearTimeout(timer)
       selfCheck.stop()
       lifecycle.stop()
@@ -160,11 +172,12 @@ interface Steps {
   selfCheck: SelfCheck
   lifecycle: Lifecycle
   repair(): Promise<RepairReport | undefined>
+  keepUsages(): Promise<void>
 }
 
 async function runJobs(
   { backend, isGone, graceMs, quarantineMs, abandonedUploadMs, onError, inform, did = () => {} }: JobsOptions,
-  { selfCheck, lifecycle, repair }: Steps,
+  { selfCheck, lifecycle, repair, keepUsages }: Steps,
 ): Promise<JobsReport> {
   const metadataDamage = await selfCheck.found()
   if (metadataDamage !== undefined) {
@@ -174,6 +187,7 @@ async function runJobs(
   }
   const removedByRules = await lifecycle.run()
   if (removedByRules > 0) inform?.(`lifecycle rules removed ${removedByRules} versions and uploads`)
+  await keepUsages()
   const expiredUploads = await expireUploads(backend, { abandonedUploadMs, did: (count) => did('expired', count) })
   const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('relocated', count) })
   const repaired = await repair()

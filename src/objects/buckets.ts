@@ -6,7 +6,7 @@ import { commitDecision, garbagePut } from '../commits/commit.ts'
 import { admitted, type BucketScope, unaskedScope } from '../commits/scope.ts'
 import { requireWholeMetadata } from '../commits/whole-metadata.ts'
 import { S3Error } from '../errors.ts'
-import type { Put } from '../kv/kv.ts'
+import type { Key, Put } from '../kv/kv.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { type BucketRecord, bucketCodec, type ObjectLock, unsetBucket } from '../records/bucket-record.ts'
 import {
@@ -17,6 +17,7 @@ import {
   ownedBucketKey,
   ownedBucketName,
   ownedBuckets,
+  usageKey,
 } from '../records/keyspace.ts'
 import type { Tag } from '../records/object-attributes.ts'
 
@@ -185,12 +186,15 @@ export async function deleteBucket(backend: Backend, scope: BucketScope): Promis
           // An upload that begins before the commit would escape the garbage record.
           ...(anyUpload === undefined ? [{ emptyFrom: open.start, emptyTo: open.end }] : []),
         ],
-        deletes: [key, ownedBucketKey(record.owner, record.name)],
+        deletes: [key, ownedBucketKey(record.owner, record.name), ...totalOf(record)],
         puts: anyUpload === undefined ? [] : [garbagePut(backend, { kind: 'bucket', bucketId: record.id })],
       },
     }
   })
 }
+
+/** The total of a bucket's usage goes with it. Changes that are not in it yet are removed in the background. */
+const totalOf = ({ id, quota }: BucketRecord): Key[] => (quota === undefined ? [] : [usageKey(id)])
 
 /** Looks from both ends of each range: damage that hides entries from one end may not hide them from the other. */
 async function holdAny({ kv }: Backend, ranges: readonly KeyRange[]): Promise<boolean> {

@@ -6,10 +6,11 @@ import { checkRepeatedEncryption, type EncryptionRequest, uploadKeyOf } from '..
 import { type KeyHistory, readHistory } from '../commits/key-history.ts'
 import { placeObject } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
+import { usageChange } from '../commits/usage.ts'
 import { S3Error } from '../errors.ts'
-import type { Check, Commit } from '../kv/kv.ts'
+import type { Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
-import { openUploadKey, partKey, partsOf, uploadKey } from '../records/keyspace.ts'
+import { openUploadKey, partKey, uploadKey } from '../records/keyspace.ts'
 import { uploadCodec } from '../records/record-codecs.ts'
 import type { Checksum, CompletedUpload, Encryption, OpenUpload } from '../records/records.ts'
 import { multipartChecksum, multipartEtag } from '../rules/multipart-checksum.ts'
@@ -20,11 +21,12 @@ import {
   unquote,
   type WriteConditions,
 } from '../rules/preconditions.ts'
+import { less, noUsage } from '../rules/quota.ts'
 import { latestOf, type VersionInBucket, writtenVersionId } from '../rules/versions.ts'
 import { type CompletionNote, type UnnotedRecord, writeNote } from './completion-note.ts'
 import { removeIfRefused } from './incoming-data.ts'
 import { toRuns } from './object-parts.ts'
-import { readAllParts, type StoredPart } from './upload-parts.ts'
+import { partChecks, readAllParts, type StoredPart, usageOfParts } from './upload-parts.ts'
 import { type FoundUpload, findUpload, type UploadAddress } from './uploads.ts'
 
 export interface ListedPart {
@@ -278,13 +280,14 @@ function shownEncryption(encryption: Encryption | undefined): CompletedUpload['e
 /** One commit for the object, the upload's state and every part. It checks that the upload still has exactly the parts that were read. */
 function completeCommit(
   backend: Backend,
-  { found: { uploadId, version }, upload, stored, chosen }: ReadyCompletion,
+  { found: { uploadId, version, bucket }, upload, stored, chosen }: ReadyCompletion,
   placing: Commit,
   result: CompletedUpload,
 ): Commit {
   const key = uploadKey(uploadId)
   const kept = new Set(chosen)
   const left = [...stored.values()].filter((part) => !kept.has(part))
+  const { quota, id } = bucket.record
   return {
     checks: [...(placing.checks ?? []), { key, version }, ...partChecks(uploadId, stored.values())],
     puts: [
@@ -293,6 +296,8 @@ function completeCommit(
       ...left.map(({ record: { manifest, number } }) =>
         garbagePut(backend, { kind: 'blob', manifest, owner: { kind: 'part', uploadId, number } }),
       ),
+      // The object is counted in place of the upload.
+      ...(quota === undefined ? [] : usageChange(backend, id, less(noUsage, usageOfParts(stored)))),
     ],
     deletes: [
       ...(placing.deletes ?? []),
@@ -300,17 +305,4 @@ function completeCommit(
       ...left.map((part) => partKey(uploadId, part.record.number)),
     ],
   }
-}
-
-/** Checks that each part is the one that was read, and that there is no other: a part that arrived later would never be reclaimed. */
-function* partChecks(uploadId: string, parts: Iterable<StoredPart>): Generator<Check> {
-  const all = partsOf(uploadId)
-  let start = all.start
-  for (const { record, version } of parts) {
-    const key = partKey(uploadId, record.number)
-    if (Buffer.compare(start, key) < 0) yield { emptyFrom: start, emptyTo: key }
-    yield { key, version }
-    start = partKey(uploadId, record.number + 1)
-  }
-  yield { emptyFrom: start, emptyTo: all.end }
 }

@@ -2,7 +2,7 @@
 
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
-import { commitDecision, garbagePut } from '../commits/commit.ts'
+import { commitDecision, type Decision, garbagePut } from '../commits/commit.ts'
 import {
   type BlobEncryption,
   blobEncryption,
@@ -11,20 +11,24 @@ import {
   uploadKeyOf,
 } from '../commits/encryption.ts'
 import { movePutsOfPart } from '../commits/move-queue.ts'
+import { type Cap, refuseBeyondQuota, withinQuota } from '../commits/quota.ts'
 import { repairPuts } from '../commits/repair-queue.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import type { Version } from '../kv/kv.ts'
+import { usageChange } from '../commits/usage.ts'
+import type { Check, Version } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { bucketKey, partKey, partsOf, uploadKey } from '../records/keyspace.ts'
 import { partCodec } from '../records/record-codecs.ts'
 import type { OpenUpload, PartRecord } from '../records/records.ts'
+import type { Usage } from '../records/usage.ts'
+import { usageOfOpenUpload } from '../rules/quota.ts'
 import { DigestedPayload, type IncomingData, removeIfRefused, writeBlob } from './incoming-data.ts'
 import { type FoundUpload, findOpenUpload, type UploadAddress } from './uploads.ts'
 
 export interface NewPart extends UploadAddress {
   number: number
-  /** The data, with the digests that the upload calls for. Can throw when the client's checksum doesn't fit the upload's. */
+  /** The data, with the digests that the upload calls for. Can throw when the client's checksum doesn't cap the upload's. */
   data(upload: OpenUpload): IncomingData
   /** A customer's key must come with each part. Any other encryption must match the upload's. */
   encryption?: EncryptionRequest | undefined
@@ -35,7 +39,7 @@ export interface WrittenPart {
   encryption: OpenUpload['encryption']
 }
 
-/** Resolves when the part is durable. It replaces an earlier part with the same number. Throws NoSuchUpload and what `writeBlob` throws. */
+/** Resolves when the part is durable. It replaces an earlier part with the same number. Throws NoSuchUpload, QuotaExceeded and what `writeBlob` throws. */
 export async function writePart(backend: Backend, scope: BucketScope, part: NewPart): Promise<WrittenPart> {
   const before = await findOpenUpload(backend, scope, part)
   const { record: upload } = before
@@ -44,6 +48,10 @@ export async function writePart(backend: Backend, scope: BucketScope, part: NewP
   const salt = encryption && randomId(backend.clock)
   const data = part.data(upload)
   const { size } = data.body
+  if (bucket.quota !== undefined) {
+    const replaced = await readPart(backend, part.uploadId, part.number)
+    await refuseBeyondQuota(backend, bucket, { bytes: size - (replaced?.size ?? 0), objects: 0 })
+  }
   const payload = new DigestedPayload(backend, data, partEncryption(backend, upload, part, salt))
   const manifest = await writeBlob(backend, bucket.location, payload, ({ etag, checksum, receivedMs }) => ({
     kind: 'part',
@@ -83,7 +91,7 @@ function commitPart(
   const { number, manifest } = part
   const key = partKey(uploadId, number)
   const owner = { kind: 'part', uploadId, number } as const
-  return commitDecision(backend, async (attempt) => {
+  const decide = async (attempt: number, cap: Cap): Promise<Decision<PartRecord>> => {
     const upload = attempt === 0 ? before : await findOpenUpload(backend, scope, before)
     const [replaced] = await backend.kv.get([key])
     const record: PartRecord = { ...part, modifiedMs: backend.clock.now() }
@@ -92,17 +100,24 @@ function commitPart(
       ...repairPuts(backend, owner, manifest),
       ...movePutsOfPart(upload.bucket.record, owner, manifest),
     ]
+    const growth = { bytes: part.size, objects: 0 }
     if (replaced !== undefined) {
-      const { manifest: old } = partCodec.decode(key, replaced.value)
+      const { manifest: old, size } = partCodec.decode(key, replaced.value)
       puts.push(garbagePut(backend, { kind: 'blob', manifest: old, owner }))
+      growth.bytes -= size
     }
+    const { quota, id } = upload.bucket.record
+    if (quota !== undefined) puts.push(...usageChange(backend, id, growth))
     const checks = [
       { key: bucketKey(scope.name), version: upload.bucket.version },
       { key: uploadKey(uploadId), version: upload.version },
       replaced === undefined ? { key, absent: true as const } : { key, version: replaced.version },
     ]
-    return { result: record, commit: { grows: true, checks, puts } }
-  })
+    return { result: record, commit: await cap({ grows: true, checks, puts }, () => growth) }
+  }
+  return withinQuota(backend, before.bucket.record, { bytes: part.size, objects: 0 }, (cap) =>
+    commitDecision(backend, (attempt) => decide(attempt, cap)),
+  )
 }
 
 function partEncryption(
@@ -176,3 +191,20 @@ export async function readAllParts(backend: Backend, uploadId: string): Promise<
   }
   return parts
 }
+
+/** Checks that each part is the one that was read, and that there is no other: a part that arrived later would never be reclaimed. */
+export function* partChecks(uploadId: string, parts: Iterable<StoredPart>): Generator<Check> {
+  const all = partsOf(uploadId)
+  let start = all.start
+  for (const { record, version } of parts) {
+    const key = partKey(uploadId, record.number)
+    if (Buffer.compare(start, key) < 0) yield { emptyFrom: start, emptyTo: key }
+    yield { key, version }
+    start = partKey(uploadId, record.number + 1)
+  }
+  yield { emptyFrom: start, emptyTo: all.end }
+}
+
+/** What an open upload with these parts adds to its bucket. */
+export const usageOfParts = (parts: ReadonlyMap<number, StoredPart>): Usage =>
+  usageOfOpenUpload([...parts.values()].map(({ record }) => record))

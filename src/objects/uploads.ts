@@ -1,13 +1,15 @@
-/** Begins, finds, lists and aborts multipart uploads. Parts are in `upload-parts`, completion in `complete-upload`. */
+/** Begins, finds and lists multipart uploads. Parts are in `upload-parts`, their ends in `complete-upload` and `abort-upload`. */
 import { timeOrderedId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
-import { commitDecision, garbagePut } from '../commits/commit.ts'
+import { commitDecision } from '../commits/commit.ts'
 import { type EncryptionRequest, encryptionFor, newObjectKey } from '../commits/encryption.ts'
 import { checkLockRequest } from '../commits/lock-request.ts'
 import { wrappingChecks } from '../commits/newest-wrapping.ts'
+import { withinQuota } from '../commits/quota.ts'
 import { admitted, type BucketScope, type FoundBucket, lastSeen, viewInBucket } from '../commits/scope.ts'
+import { usageChange } from '../commits/usage.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
-import type { Commit, Key, RangeQuery, Version } from '../kv/kv.ts'
+import type { Key, RangeQuery, Version } from '../kv/kv.ts'
 import { keyAfter, later } from '../kv/ordered-key.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import {
@@ -23,6 +25,7 @@ import {
 import { uploadCodec } from '../records/record-codecs.ts'
 import type { OpenUpload, UploadRecord } from '../records/records.ts'
 import { findsMax, groupOf, type Line, type ListingQuery, type Page, pageOf, startBehind } from '../rules/listing.ts'
+import { usageOfOpenUpload } from '../rules/quota.ts'
 import { type NewObject, withAccess } from './write-object.ts'
 
 export interface UploadAddress {
@@ -90,57 +93,47 @@ export interface CreatedUpload {
   upload: OpenUpload
 }
 
-/** Throws NoSuchBucket, or what the scope throws. */
+/** Throws NoSuchBucket, QuotaExceeded, or what the scope throws. */
 export async function createUpload(backend: Backend, scope: BucketScope, upload: NewUpload): Promise<CreatedUpload> {
   const uploadId = timeOrderedId(backend.clock)
-  const key = uploadKey(uploadId)
-  return commitDecision(backend, async () => {
-    const [entry] = await backend.kv.get([bucketKey(scope.name)])
-    const bucket = admitted(scope, entry)
-    await checkLockRequest(backend, bucket.record, upload.attributes)
-    const asked = encryptionFor(bucket.record, upload.encryption)
-    const { accessIn: _, ...owned } = withAccess(upload, bucket.record)
-    const record: OpenUpload = {
-      ...owned,
-      state: 'open',
-      bucketId: bucket.record.id,
-      initiatedMs: backend.clock.now(),
-      encryption:
-        asked &&
-        newObjectKey(backend, asked).wrap({ bucketId: bucket.record.id, key: upload.key, owner: { uploadId } }),
-    }
-    return {
-      result: { bucket: bucket.record, uploadId, upload: record },
-      commit: {
-        grows: true,
-        checks: [
-          { key: bucketKey(scope.name), version: bucket.version },
-          ...wrappingChecks(backend, record.encryption),
-        ],
-        puts: [
-          { key, value: uploadCodec.encode(key, record) },
-          { key: openUploadKey(bucket.record.id, upload.key, uploadId), value: noValue },
-        ],
-      },
-    }
-  })
+  const readBucket = async (): Promise<FoundBucket> =>
+    admitted(scope, (await backend.kv.get([bucketKey(scope.name)]))[0])
+  const before = await readBucket()
+  return withinQuota(backend, before.record, emptyUpload, (cap) =>
+    commitDecision(backend, async (attempt) => {
+      const bucket = attempt === 0 ? before : await readBucket()
+      const { created, commit } = await placeUpload(backend, bucket, uploadId, upload)
+      return { result: created, commit: await cap(commit, () => emptyUpload) }
+    }),
+  )
 }
 
-/** Ends an upload and gives up its parts. If a Complete runs at the same time, exactly one of the two succeeds. Throws NoSuchUpload. */
-export async function abortUpload(backend: Backend, scope: BucketScope, address: UploadAddress): Promise<void> {
-  await commitDecision(backend, async () => {
-    const upload = await findOpenUpload(backend, scope, address)
-    return { result: undefined, commit: abortCommit(backend, address.uploadId, upload.record, upload.version) }
-  })
-}
+const emptyUpload = usageOfOpenUpload([])
 
-/** The commit that ends an open upload: on request, by its age, or with its bucket. */
-export function abortCommit(backend: Backend, uploadId: string, record: OpenUpload, version: Version): Commit {
+async function placeUpload(backend: Backend, bucket: FoundBucket, uploadId: string, upload: NewUpload) {
+  const { id, name, quota } = bucket.record
+  await checkLockRequest(backend, bucket.record, upload.attributes)
+  const asked = encryptionFor(bucket.record, upload.encryption)
+  const { accessIn: _, ...owned } = withAccess(upload, bucket.record)
+  const record: OpenUpload = {
+    ...owned,
+    state: 'open',
+    bucketId: id,
+    initiatedMs: backend.clock.now(),
+    encryption: asked && newObjectKey(backend, asked).wrap({ bucketId: id, key: upload.key, owner: { uploadId } }),
+  }
   const key = uploadKey(uploadId)
   return {
-    checks: [{ key, version }],
-    deletes: [key, openUploadKey(record.bucketId, record.key, uploadId)],
-    puts: [garbagePut(backend, { kind: 'parts', uploadId })],
+    created: { bucket: bucket.record, uploadId, upload: record },
+    commit: {
+      grows: true,
+      checks: [{ key: bucketKey(name), version: bucket.version }, ...wrappingChecks(backend, record.encryption)],
+      puts: [
+        { key, value: uploadCodec.encode(key, record) },
+        { key: openUploadKey(id, upload.key, uploadId), value: noValue },
+        ...(quota === undefined ? [] : usageChange(backend, id, emptyUpload)),
+      ],
+    },
   }
 }
 

@@ -11,7 +11,7 @@ import {
   newObjectKey,
   wholeBlob,
 } from '../commits/encryption.ts'
-import { readHistory } from '../commits/key-history.ts'
+import { type KeyHistory, readHistory } from '../commits/key-history.ts'
 import { checkLockRequest } from '../commits/lock-request.ts'
 import {
   commitObject,
@@ -20,13 +20,16 @@ import {
   type NewRecord,
   stampedAttributes,
 } from '../commits/new-version.ts'
+import { refuseBeyondQuota } from '../commits/quota.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { BlobDescription, ObjectDescription } from '../records/descriptions.ts'
 import type { Creation } from '../records/notifications.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
+import type { Usage } from '../records/usage.ts'
 import { checkWrite, type WriteConditions } from '../rules/preconditions.ts'
-import type { VersionInBucket } from '../rules/versions.ts'
+import { less, usageOfVersion } from '../rules/quota.ts'
+import { namesVersions, nullVersionsIn, type VersionInBucket } from '../rules/versions.ts'
 import { DigestedPayload, type IncomingData, type Received, removeIfRefused, writeBlob } from './incoming-data.ts'
 import { openBlob } from './open-blob.ts'
 
@@ -53,7 +56,7 @@ export function withAccess<T extends Pick<NewObject, 'attributes' | 'accessIn'>>
 
 /**
  * Resolves with the new version when bytes and record are durable. Conditions are checked before the body is read, and again by the commit.
- * Throws NoSuchBucket, PreconditionFailed, ConditionalRequestConflict and what `writeBlob` throws.
+ * Throws NoSuchBucket, PreconditionFailed, ConditionalRequestConflict, QuotaExceeded and what `writeBlob` throws.
  */
 export async function writeObject(backend: Backend, scope: BucketScope, asked: NewObject): Promise<VersionInBucket> {
   const before = await readHistory(backend, scope, asked)
@@ -64,6 +67,7 @@ export async function writeObject(backend: Backend, scope: BucketScope, asked: N
   if (attributes.retention !== undefined || attributes.legalHold !== undefined) {
     await checkLockRequest(backend, bucket, attributes)
   }
+  if (bucket.quota !== undefined) await refuseBeyondQuota(backend, bucket, leastGrowth(object, before))
 
   const encryption = encryptionFor(bucket, object.encryption)
   const objectKey = encryption && newObjectKey(backend, encryption)
@@ -91,6 +95,14 @@ export async function writeObject(backend: Backend, scope: BucketScope, asked: N
 
 /** A blob whose payload had another size than it said. */
 type Unsettled = Parameters<typeof openBlob>[3] & { manifest: Manifest }
+
+/** What the object adds to its bucket at least, if it replaces what is there now. */
+function leastGrowth({ data: { body } }: NewObject, { versions, bucket }: KeyHistory): Usage {
+  const replaced = namesVersions(bucket.record.versioning) ? [] : nullVersionsIn(versions)
+  // A body of unknown size says the most that it can be.
+  const bytes = body.settledSize === undefined ? body.size : 0
+  return less({ bytes, objects: 1 }, ...replaced.map(usageOfVersion))
+}
 
 /**
  * Writes the object again from its first blob, because its size is known now, and removes that blob. If the process dies before that, no record references

@@ -19,6 +19,7 @@ import {
   usually,
 } from './packed-fields.ts'
 import { type Codec, jsonCodec } from './record-format.ts'
+import type { BucketQuota } from './usage.ts'
 import type { WebsiteConfiguration } from './website.ts'
 
 export type VersioningState = 'unversioned' | 'enabled' | 'suspended'
@@ -95,6 +96,8 @@ export interface BucketRecord {
   lifecycle?: readonly LifecycleRule[] | undefined
   /** Never empty. */
   notifications?: readonly NotificationRule[] | undefined
+  /** What the operator lets it hold. Absent: as much as there is room for, and nobody counts. */
+  quota?: BucketQuota | undefined
   /** What a client said with its rules about moves to other storage classes. It gets it back. */
   transitionMinimum?: 'all_storage_classes_128K' | 'varies_by_storage_class' | undefined
   /** Set by a recovery that may have lost what guarded the bucket. Only the owner's own key is then admitted, until an operator confirms the bucket. */

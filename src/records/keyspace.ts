@@ -18,6 +18,8 @@
  *     m snapshotId piece              SnapshotPieceRecord  metadata snapshots on stores; ids sort by time
  *     e as r                          MoveRecord     versions and parts whose blob may lie outside their bucket's location
  *     w webhook id                    EventRecord    events that wait for a webhook, in the order in which they happened
+ *     l bucketId (empty)              UsageRecord    what a bucket with a quota holds
+ *     l bucketId id                   UsageRecord    a change of that, not yet added to it
  *     k kind name                     TaskRecord     long work, started by an operator or by a schedule
  *     a kind account name             identities: AccountRecord, AccountSettingsRecord, UserRecord, PolicyRecord
  *     a "key" (empty) accessKeyId     KeyRecord
@@ -232,6 +234,13 @@ export function eventOf(packed: Key): { webhook: string; id: string } {
   const [, webhook, id] = unpackKey(packed, ['string', 'string', 'string'])
   return { webhook, id }
 }
+
+/** Without an id: the total. It sorts before the changes. */
+export const usageKey = (bucketId: string, id = ''): Key => packKey('l', bucketId, id)
+export const usages: KeyRange = rangeOf('l')
+export const isUsage = (key: Key): boolean => key.compare(usages.start) >= 0 && key.compare(usages.end) < 0
+export const usageOf = (bucketId: string): KeyRange => rangeOf('l', bucketId)
+export const usedBucketId = (key: Key): string => unpackKey(key, ['string', 'string', 'string'])[1]
 
 export const taskKey = (kind: string, name: string): Key => packKey('k', kind, name)
 export const tasks: KeyRange = rangeOf('k')

@@ -36,6 +36,7 @@ import {
   type VersionName,
   type VersionRecord,
 } from './records.ts'
+import type { UsageRecord } from './usage.ts'
 import { nullVersionId, versionIdOf, versionRandom, versionRandomBytes } from './version-id.ts'
 
 const flatUploads = jsonCodec<CompletedUpload | (Omit<OpenUpload, 'attributes'> & ObjectAttributes)>()
@@ -61,6 +62,7 @@ export const snapshotPieceCodec = jsonCodec<SnapshotPieceRecord>()
 export const moveCodec = jsonCodec<MoveRecord>()
 export const eventCodec = jsonCodec<EventRecord>()
 export const taskCodec = jsonCodec<TaskRecord>()
+export const usageCodec = jsonCodec<UsageRecord>()
 
 /** The first format holds only the time. Its upgrade has an unknown boot and unused allowances. */
 export const lockClockCodec = secondJsonCodec<FirstLockClockRecord, LockClockRecord>(({ trustedMs }) => ({

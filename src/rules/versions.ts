@@ -42,6 +42,12 @@ export function namesVersions(versioning: VersioningState): boolean {
   return versioning === 'enabled'
 }
 
+/** The null version: a new null version replaces it. */
+export function nullVersionsIn({ current, nullVersion }: KeyVersions): VersionRecord[] {
+  const isCurrent = current?.versionId === nullVersionId
+  return [...(isCurrent ? [current] : []), ...(nullVersion === undefined ? [] : [nullVersion])]
+}
+
 /** Makes `version`, which has the next sequence, the newest. It replaces a version only if it is a null version: then the earlier null version. */
 export function placeVersion(versions: KeyVersions, version: VersionRecord): VersionChange {
   const { current, nullVersion } = versions

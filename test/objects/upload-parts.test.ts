@@ -1,9 +1,9 @@
 /** Parts of an upload: sent, sent again, listed, and refused when their upload is not open. */
 import { describe, expect, it } from 'vitest'
 import { limits } from '../../src/limits.ts'
+import { abortUpload } from '../../src/objects/abort-upload.ts'
 import { findVersion } from '../../src/objects/find-version.ts'
 import { listParts } from '../../src/objects/upload-parts.ts'
-import { abortUpload } from '../../src/objects/uploads.ts'
 import { partsOf } from '../../src/records/keyspace.ts'
 import { patternBytes } from '../support/seeded.ts'
 import {

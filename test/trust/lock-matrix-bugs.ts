@@ -15,7 +15,7 @@ export interface Modules {
   permissions: typeof import('../../src/operations/access/authorize.ts')
   retention: typeof import('../../src/rules/retention.ts')
   shardOwner: typeof import('../../src/jobs/shard-owner.ts')
-  uploads: typeof import('../../src/objects/uploads.ts')
+  abortUpload: typeof import('../../src/objects/abort-upload.ts')
 }
 
 export type Plugs = { [M in keyof Modules]?: (real: Modules[M]) => Partial<Modules[M]> }
@@ -240,7 +240,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'aborting a completed upload gives its parts up',
     plugs: {
-      uploads: ({ abortUpload }) => ({
+      abortUpload: ({ abortUpload }) => ({
         abortUpload: async (backend, scope, address) => {
           try {
             await abortUpload(backend, scope, address)

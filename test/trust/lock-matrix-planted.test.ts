@@ -34,8 +34,8 @@ vi.mock('../../src/rules/retention.ts', async (importReal) =>
 vi.mock('../../src/jobs/shard-owner.ts', async (importReal) =>
   pluggable(await importReal<Modules['shardOwner']>(), () => planted.plugs.shardOwner),
 )
-vi.mock('../../src/objects/uploads.ts', async (importReal) =>
-  pluggable(await importReal<Modules['uploads']>(), () => planted.plugs.uploads),
+vi.mock('../../src/objects/abort-upload.ts', async (importReal) =>
+  pluggable(await importReal<Modules['abortUpload']>(), () => planted.plugs.abortUpload),
 )
 
 afterEach(() => {

@@ -2,6 +2,7 @@
 import type { Key } from '../../kv/kv.ts'
 import { rangeOf } from '../../kv/ordered-key.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
+import { isUsage } from '../../records/keyspace.ts'
 import { everyEntry } from '../every-entry.ts'
 import { checkReferences } from './check-references.ts'
 import type { RecoverReport, Recovery } from './context.ts'
@@ -38,7 +39,8 @@ export async function recover(
     })
   }
   const found = await findSnapshots(recovery)
-  await loadNewest(recovery, found, isWanted)
+  // What buckets hold is counted again, because versions and parts are added to those of the snapshot.
+  await loadNewest(recovery, found, (key) => isWanted(key) && !isUsage(key))
   await markKnownGarbage(recovery)
   const buckets = await recoverBuckets(recovery, owner)
   await recoverVersions(recovery, buckets)

@@ -1,6 +1,6 @@
 import { refused } from '../../contract/fields.ts'
 import { ownership, requestCharged } from '../../contract/groups.ts'
-import { abortUpload } from '../../objects/uploads.ts'
+import { abortUpload } from '../../objects/abort-upload.ts'
 import { defineOperation } from '../context.ts'
 import { uploadId } from './upload-address.ts'
 

@@ -189,8 +189,8 @@ export const dataMutations: readonly Mutation[] = [
   {
     name: 'an upload expires that was completed meanwhile',
     file: 'jobs/expire-uploads.ts',
-    find: 'abortCommit(backend, uploadId, record, version)',
-    replace: '{ ...abortCommit(backend, uploadId, record, version), checks: [] }',
+    find: 'await abortCommit(backend, uploadId, record, version)',
+    replace: '{ ...(await abortCommit(backend, uploadId, record, version)), checks: [] }',
     suite: 'trust/lock-matrix-races.test.ts',
     only: 'expires',
   },
