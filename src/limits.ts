@@ -254,8 +254,9 @@ export const limits = {
   stripeMemoryBytes: 64 * MiB,
 
   // Quotas.
-  /** Writes below this share of a quota go by a count that may be a moment old. Above it, they commit one after the other. */
+  /** Below this share of a quota, with room for so many writes of its size, a write goes by a count that may be a moment old. Others commit one after the other. */
   quotaRelaxedShare: 0.9,
+  quotaRelaxedWrites: 64,
   quotaCountAgeMs: 250,
   /** Changes of a bucket's usage that one process leaves until it adds them to the total. */
   usageChangesMax: 256,

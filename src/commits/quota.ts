@@ -1,6 +1,6 @@
 /**
- * Holds writes to the quota of their bucket. Well below it, they go by a count that may be a moment old, and don't wait for each other. Above, they take turns,
- * and each commits to a count that it has read itself (ADR 0065).
+ * Holds writes to the quota of their bucket. Well below it, small ones go by a count that may be a moment old, and don't wait for each other. All
+ * others take turns, and each commits to a count that it has read itself (ADR 0065).
  */
 import type { Clock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
@@ -8,7 +8,7 @@ import type { Commit, Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { BucketQuota, Usage } from '../records/usage.ts'
-import { exceeds, isRefused, less, noUsage, plus } from '../rules/quota.ts'
+import { exceeds, isRefused, less, noUsage, plus, times } from '../rules/quota.ts'
 import type { Backend } from './backend.ts'
 import { inTurn } from './turns.ts'
 import { readUsage } from './usage.ts'
@@ -78,7 +78,7 @@ function refuseIf(usage: Usage, growth: Usage, quota: BucketQuota): void {
 class Room {
   readonly #kv: Kv
   readonly #bucketId: string
-  /** When it was last read. */
+  /** Absent: it was not counted when it was last read. */
   #known: { usage: Usage; atMs: number } | undefined
   #reading: Promise<void> | undefined
   /** What was written since then. */
@@ -130,13 +130,16 @@ class Room {
 
   #holds(quota: BucketQuota, growth: Usage): boolean {
     const { usage = noUsage } = this.#known ?? {}
-    return !exceeds(plus(usage, this.#since, this.#pending, growth), quota, limits.quotaRelaxedShare)
+    const after = plus(usage, this.#since, this.#pending, times(growth, limits.quotaRelaxedWrites))
+    return !exceeds(after, quota, limits.quotaRelaxedShare)
   }
 
   async #read(clock: Clock): Promise<void> {
     const before = this.#since
     const found = await readUsage(this.#kv, this.#bucketId)
-    this.#known = { usage: found?.usage ?? noUsage, atMs: clock.now() }
+    const isCounted = found !== undefined && found.total.counting === undefined
+    // As long as nobody knows what the bucket holds, its quota refuses nothing. That can end at any time.
+    this.#known = isCounted ? { usage: found.usage, atMs: clock.now() } : undefined
     // What was written meanwhile may be in the count already. To add it twice does no harm for a moment.
     this.#since = less(this.#since, before)
   }

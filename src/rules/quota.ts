@@ -15,6 +15,11 @@ export function plus(...usages: readonly Usage[]): Usage {
   return { bytes, objects }
 }
 
+export const times = ({ bytes, objects }: Usage, count: number): Usage => ({
+  bytes: bytes * count,
+  objects: objects * count,
+})
+
 export function less(usage: Usage, ...others: readonly Usage[]): Usage {
   const { bytes, objects } = plus(...others)
   return { bytes: usage.bytes - bytes, objects: usage.objects - objects }
