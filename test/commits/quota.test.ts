@@ -155,6 +155,20 @@ describe('a quota', () => {
     expect(admitted).toBe(1000)
   })
 
+  it('holds against many small writers that all come at once', async () => {
+    await limit({ objects: 1000 })
+    const outcomes = await Promise.all(Array.from({ length: 1100 }, (_, i) => outcome(put(made, `${i}`))))
+    expect(outcomes.filter((code) => code === 'ok')).toHaveLength(1000)
+  })
+
+  it('holds against a large writer beside a small one that is slow to commit', async () => {
+    await limit({ bytes: 1000 })
+    made.kv.beforeNextCommit(() => made.kv.idle())
+    const small = outcome(put(made, 'small', bytes(1)))
+    expect(await outcome(put(made, 'large', bytes(1000)))).toBe('QuotaExceeded')
+    expect(await small).toBe('ok')
+  })
+
   it('holds against another process that writes at the last moment', async () => {
     await limit({ bytes: 10 })
     await put(made, 'a', bytes(5))
@@ -171,6 +185,15 @@ describe('a quota', () => {
     expect(await outcome(put(made, 'a', bytes(11)))).toBe('ok')
     await keepUsages(made.backend, signal)
     expect(await made.kv.range({ ...usages, limit: 1 })).toEqual([])
+  })
+
+  it('keeps its count when it is set again while an earlier one is forgotten', async () => {
+    await limit({ bytes: 10 })
+    await put(made, 'a', bytes(6))
+    await setQuota(made.backend, 'bucket', undefined)
+    made.kv.beforeNextCommit(() => limit({ bytes: 10 }))
+    await keepUsages(made.backend, signal)
+    expect(await used()).toEqual({ bytes: 6, objects: 1 })
   })
 
   it('goes with its bucket', async () => {
