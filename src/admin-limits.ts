@@ -47,6 +47,7 @@ export const adminLimits = {
   accountsMeasuredMax: 100,
   /** As many webhooks have a metric of their events. */
   webhooksMeasuredMax: 1000,
+  quotasMeasuredMax: 1000,
   /** How long a scrape waits for a store, and how long it may answer with what it has measured before. */
   storeMeasureMs: 2_000,
   stateMeasuredMs: 10_000,
@@ -60,6 +61,8 @@ export const adminLimits = {
   usageAgeMs: 60_000,
   /** How long a list of buckets waits for usage that was never counted. */
   usageWaitMs: 500,
+  /** How long setting a quota waits until what is in the bucket has been counted. */
+  quotaCountWaitMs: 5_000,
   /** The shards of stores are counted again after this time, or after so many times as long as the last count took. */
   shardCountAgeMsMin: 5_000,
   shardCountAgeTimes: 20,

@@ -39,6 +39,7 @@ export const adminActions = [
   'admin:SetKeyEnabled',
   'admin:SetKeyExpiry',
   'admin:SetLogLevel',
+  'admin:SetQuota',
   'admin:SetUserEnabled',
   'admin:SetUserTags',
   'admin:StartTask',

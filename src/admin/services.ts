@@ -9,6 +9,7 @@ import type {
   logLevel,
   memberView,
   metricFamily,
+  quotaView,
   settingView,
   taskView,
 } from './state-views.ts'
@@ -21,6 +22,7 @@ export interface AdminServices {
   explain(subject: Subject, question: AccessQuestion): Promise<ExplainedDecision>
   /** The buckets of one account, or of all accounts. */
   buckets(owner: string | undefined): Promise<z.input<typeof bucketView>[]>
+  quotas: Quotas
   storage: Storage
   tasks: Tasks
   /** Empty: no other process shares the metadata. */
@@ -51,6 +53,16 @@ export interface ServerInfo {
   /** When this process started, in milliseconds since the epoch. */
   startedMs: number
   endpoint: string
+}
+
+export interface Quotas {
+  list(): Promise<z.input<typeof quotaView>[]>
+  /** `undefined`: the bucket has none. Throws NoSuchBucket. */
+  find(bucket: string): Promise<z.input<typeof quotaView> | undefined>
+  /** Throws NoSuchBucket. */
+  set(bucket: string, most: Pick<z.input<typeof quotaView>, 'bytes' | 'objects'>): Promise<z.input<typeof quotaView>>
+  /** Throws NoSuchBucket. */
+  remove(bucket: string): Promise<void>
 }
 
 export interface Storage {

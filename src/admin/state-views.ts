@@ -17,6 +17,20 @@ const usage = z.object({
   measured: z.string(),
 })
 
+const held = z.object({
+  /** As clients sent them, those of noncurrent versions and of parts of open uploads included. */
+  bytes: z.number(),
+  /** Versions without delete markers, and open uploads. */
+  objects: z.number(),
+})
+
+const quota = held.partial().extend({
+  /** Exact. Absent: what the bucket holds is being counted, and the quota refuses nothing yet. */
+  used: held.optional(),
+})
+
+export const quotaView = quota.extend({ bucket: z.string(), owner: z.string() })
+
 export const bucketView = z.object({
   name: z.string(),
   owner: z.string(),
@@ -27,6 +41,8 @@ export const bucketView = z.object({
   objectLock: z.boolean(),
   /** Absent: the bucket has not been counted yet. A count begins when the list is asked for. */
   usage: usage.optional(),
+  /** Absent: it has none. */
+  quota: quota.optional(),
 })
 
 const storeView = z.object({

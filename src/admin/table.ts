@@ -5,6 +5,7 @@ import { keyOperations } from './keys.ts'
 import { metricsOperations } from './metrics.ts'
 import { operatingOperations } from './operating.ts'
 import { policyOperations } from './policies.ts'
+import { quotaOperations } from './quotas.ts'
 import type { AdminOperation } from './requests/operation.ts'
 import { serverOperations } from './server.ts'
 import { sessionOperations } from './session.ts'
@@ -16,6 +17,7 @@ export const adminOperations: readonly AdminOperation[] = [
   ...sessionOperations(() => adminOperations),
   ...serverOperations,
   ...bucketOperations,
+  ...quotaOperations,
   ...storageOperations,
   ...taskOperations,
   ...operatingOperations,

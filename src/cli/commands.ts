@@ -6,6 +6,7 @@ import { keys } from './admin/access-keys.ts'
 import { accounts } from './admin/accounts.ts'
 import { adminFlags } from './admin/admin-target.ts'
 import { policies } from './admin/policies.ts'
+import { quotas } from './admin/quotas.ts'
 import { users } from './admin/users.ts'
 import type { CommandDeclaration } from './command.ts'
 import { completion } from './completion.ts'
@@ -138,6 +139,7 @@ export const commands: readonly CommandDeclaration[] = [
   users,
   policies,
   keys,
+  quotas,
   {
     name: 'key-ring',
     summary: 'Show the key ring by name and id, or replace one of its keys. Works while a server runs.',

@@ -227,7 +227,7 @@ function fillServer(to: Filling, state: ServerState): void {
   ])
 }
 
-function fillStores(to: Filling, { stores, locations, usage }: ServerState): void {
+function fillStores(to: Filling, { stores, locations, usage, quotas }: ServerState): void {
   to.gauge(
     'holdfast_store_up',
     'Whether a store is in use.',
@@ -262,6 +262,11 @@ function fillStores(to: Filling, { stores, locations, usage }: ServerState): voi
   to.gauge('holdfast_objects', 'Current objects, as last counted.', [[{}, usage?.objects]])
   to.gauge('holdfast_object_versions', 'Versions of objects, as last counted.', [[{}, usage?.versions]])
   to.gauge('holdfast_object_bytes', 'Bytes of all versions, as last counted.', [[{}, usage?.bytes]])
+  to.gauge(
+    'holdfast_quota_used_ratio',
+    'How much of the quota of a bucket is used; 1 is all of it.',
+    quotas.map(({ bucket, of, usedShare }) => [{ bucket, of }, usedShare]),
+  )
 }
 
 function fillQueues(to: Filling, state: ServerState): void {

@@ -34,6 +34,13 @@ export interface EventMeasure {
   oldestMs: number
 }
 
+export interface QuotaMeasure {
+  bucket: string
+  of: 'bytes' | 'objects'
+  /** 1: all of it. */
+  usedShare: number
+}
+
 export interface ServerState {
   version: string
   startedMs: number
@@ -56,6 +63,8 @@ export interface ServerState {
   queuedMoves: number
   /** Only webhooks for which events wait. */
   events: EventMeasure[]
+  /** Those whose buckets have been counted. */
+  quotas: QuotaMeasure[]
   tasks: TaskMeasure[]
   /** When a task of each kind was last completed. */
   tasksDoneMs: { kind: string; ms: number }[]

@@ -5,6 +5,7 @@ import { systemClock } from '../clock.ts'
 import { createPort } from '../http/connections/server.ts'
 import type { KeyPair } from '../http/connections/tls-front.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { BucketQuotas } from '../jobs/bucket-quotas.ts'
 import { BucketUsages } from '../jobs/bucket-usage.ts'
 import { ShardCounts } from '../jobs/locations/shard-counts.ts'
 import { limits } from '../limits.ts'
@@ -33,13 +34,14 @@ const bounds = {
 export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<AdminEndpoint> {
   const { listen, keyPair, log, backend } = options
   const usages = new BucketUsages(backend)
+  const quotas = new BucketQuotas(backend)
   const shardCounts = new ShardCounts(backend)
   const load = openProcessLoad()
   let pipeline: Promise<AdminPipeline> | undefined
   let isClosing = false
   const answer = async (exchange: Exchange): Promise<void> => {
     try {
-      pipeline ??= open(options, { usages, shardCounts, load })
+      pipeline ??= open(options, { usages, quotas, shardCounts, load })
       const opened = await pipeline
       // Opening may have ended after the port began to close.
       if (isClosing) opened.close()
@@ -56,7 +58,7 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
     const opened = await pipeline?.catch(() => undefined)
     opened?.close()
     await port.close()
-    await Promise.all([usages.stop(), shardCounts.stop()])
+    await Promise.all([usages.stop(), quotas.stop(), shardCounts.stop()])
     load.stop()
   }
   try {

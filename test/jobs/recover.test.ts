@@ -3,8 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { noPublicAccessBlock } from '../../src/access/grants.ts'
 import { bytesSource } from '../../src/byte-source.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
+import { countUsage, keepUsages } from '../../src/jobs/count-usage.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repairing/repair.ts'
+import { setQuota, usedOfQuota } from '../../src/objects/bucket-quota.ts'
 import { changeBucket, confirmGuards, deleteBucket, findBucket } from '../../src/objects/buckets.ts'
 import { setTags } from '../../src/objects/change-version.ts'
 import { deleteObject } from '../../src/objects/delete-object.ts'
@@ -79,6 +81,21 @@ async function settle(store: RecoverableStore): Promise<void> {
     await compactStores(store.backend, { graceMs })
   }
 }
+
+it('a quota comes back with its snapshot, and what its bucket holds is counted again', async () => {
+  made = await recoverableStore(layouts['two copies'])
+  const { signal } = new AbortController()
+  await countUsage(made.backend, await setQuota(made.backend, 'bucket', { bytes: 10 }), signal)
+  await put(made, 'old', '1234')
+  await made.snapshot()
+  tick()
+  await put(made, 'new', '123')
+  const recovered = await made.recovered()
+  await keepUsages(recovered.backend, signal)
+  const bucket = await findBucket(recovered.backend, scope)
+  expect(await usedOfQuota(recovered.backend, bucket)).toEqual({ bytes: 7, objects: 2 })
+  expect(await outcome(put(recovered, 'more', '1234'))).toBe('QuotaExceeded')
+})
 
 describe.each(Object.entries(layouts))('with %s', (_, layout) => {
   it('every record comes back as it was, from shards alone, from a snapshot, and from both', async () => {

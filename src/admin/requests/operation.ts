@@ -34,7 +34,7 @@ export interface AdminClient {
 }
 
 /** A name in braces in a path. */
-export type ParameterName = 'account' | 'user' | 'policy' | 'key' | 'store'
+export type ParameterName = 'account' | 'bucket' | 'user' | 'policy' | 'key' | 'store'
 
 export type Parameters<N extends ParameterName = ParameterName> = Readonly<Record<N, string>>
 

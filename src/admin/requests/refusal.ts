@@ -1,6 +1,7 @@
 /** Refusals of the admin port that neither S3 nor IAM has a code for. */
 
 const statuses = {
+  NoSuchQuota: 404,
   NoSuchStore: 404,
   NoSuchTask: 404,
   /** The request is valid, but the current state does not allow it. */

@@ -16,7 +16,7 @@ interface CompiledPath {
   segments: readonly Segment[]
 }
 
-const parameterNames: readonly ParameterName[] = ['account', 'user', 'policy', 'key', 'store']
+const parameterNames: readonly ParameterName[] = ['account', 'bucket', 'user', 'policy', 'key', 'store']
 
 /** Throws `IdentityRefused` for a path that no operation has, MethodNotAllowed, and InvalidURI for names that are not UTF-8. */
 export type Router = (method: string, rawPath: string) => Route
@@ -58,7 +58,14 @@ function isMatch(segments: readonly Segment[], given: readonly string[]): boolea
 
 /** Reads the names in a path. The others are empty, and no handler sees them. */
 function read(segments: readonly Segment[], given: readonly string[]): Parameters {
-  const parameters: Record<ParameterName, string> = { account: '', user: '', policy: '', key: '', store: '' }
+  const parameters: Record<ParameterName, string> = {
+    account: '',
+    bucket: '',
+    user: '',
+    policy: '',
+    key: '',
+    store: '',
+  }
   for (const [i, segment] of segments.entries()) {
     if ('names' in segment) parameters[segment.names] = percentDecode(given[i] ?? '')
   }

@@ -17,6 +17,7 @@ import type { Placement } from '../../config/locations.ts'
 import type { ShownSetting } from '../../config/shown-settings.ts'
 import type { KeyPair } from '../../http/connections/tls-front.ts'
 import type { ServedIdentities } from '../../identities/identities.ts'
+import type { BucketQuotas } from '../../jobs/bucket-quotas.ts'
 import type { BucketUsages } from '../../jobs/bucket-usage.ts'
 import type { ShardCounts } from '../../jobs/locations/shard-counts.ts'
 import { LogIns } from '../../logins/log-ins.ts'
@@ -63,11 +64,15 @@ export interface AdminEndpointOptions {
 /** What an admin port counts for as long as it is open. */
 export interface Counting {
   usages: BucketUsages
+  quotas: BucketQuotas
   shardCounts: ShardCounts
   load: { report(): ProcessLoad }
 }
 
-export function openPipeline(options: AdminEndpointOptions, { usages, shardCounts, load }: Counting): AdminPipeline {
+export function openPipeline(
+  options: AdminEndpointOptions,
+  { usages, quotas, shardCounts, load }: Counting,
+): AdminPipeline {
   const { listen, backend, identities, oidc, region, keyPair, metadataAnswers, serving, log } = options
   const { credentials } = identities
   const accountBlocks = openAccountBlocks(identities, options)
@@ -78,11 +83,12 @@ export function openPipeline(options: AdminEndpointOptions, { usages, shardCount
   const metrics = openMetrics({
     ...options,
     usages,
+    quotas,
     load,
     info: () => ({ ...info(), serving: serving() !== undefined }),
   })
   return new AdminPipeline({
-    ...adminServices({ ...options, accountBlocks, usages, shardCounts, info, s3Endpoint, metrics }),
+    ...adminServices({ ...options, accountBlocks, usages, quotas, shardCounts, info, s3Endpoint, metrics }),
     metricsToken: options.adminMetricsToken,
     operations: adminOperations,
     credentials,

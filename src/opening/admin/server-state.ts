@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { timeOfId } from '../../clock.ts'
 import type { Backend } from '../../commits/backend.ts'
 import { lockClockState } from '../../commits/lock-clock.ts'
+import type { BucketQuotas } from '../../jobs/bucket-quotas.ts'
 import type { BucketUsages } from '../../jobs/bucket-usage.ts'
 import { everyEntry } from '../../jobs/every-entry.ts'
 import { storeNow } from '../../jobs/locations/store-now.ts'
@@ -20,6 +21,7 @@ import { isReady } from '../endpoint.ts'
 export interface MeasuredServer {
   backend: Backend
   usages: BucketUsages
+  quotas: Pick<BucketQuotas, 'list'>
   /** The data directory. Absent: everything is in memory. */
   dataPath: string | undefined
   /** Absent: no other process shares the metadata. */
@@ -36,6 +38,7 @@ type Records = Pick<
   | 'orphans'
   | 'queuedMoves'
   | 'events'
+  | 'quotas'
   | 'tasks'
   | 'tasksDoneMs'
   | 'lockClockLagMs'
@@ -50,6 +53,7 @@ const unknownRecords: Records = {
   orphans: 0,
   queuedMoves: 0,
   events: [],
+  quotas: [],
   tasks: [],
   tasksDoneMs: [],
   lockClockLagMs: 0,
@@ -154,6 +158,7 @@ export class StateMeasuring {
       orphans: await this.#count(orphans),
       queuedMoves: await this.#count(moves),
       events: await this.#oldestEvents(),
+      quotas: await this.#quotas(),
       tasks: countTasks(found.map(({ kind, record }) => `${kind} ${record.state}`)),
       tasksDoneMs: lastDone(
         found.map(({ kind, record }) => ({ kind, ms: record.state === 'done' ? record.endedMs : 0 })),
@@ -184,6 +189,17 @@ export class StateMeasuring {
       start = eventsFor(webhook).end
     }
     return found
+  }
+
+  async #quotas(): Promise<Records['quotas']> {
+    const limited = await this.#server.quotas.list()
+    return limited.slice(0, limits.quotasMeasuredMax).flatMap(({ bucket, quota, used }) =>
+      (['bytes', 'objects'] as const).flatMap((of) => {
+        const most = quota[of]
+        if (most === undefined || used === undefined) return []
+        return [{ bucket, of, usedShare: most === 0 ? 1 : used[of] / most }]
+      }),
+    )
   }
 
   async #members(own: string): Promise<Pick<Records, 'members' | 'leaseLeftMs' | 'clockDifferenceMs'>> {

@@ -6,6 +6,7 @@ import type {
   AdminServices,
   LogLevel,
   MetricsSource,
+  Quotas,
   ServerInfo,
   Storage,
   TaskOrder,
@@ -21,6 +22,7 @@ import type { SeenRequest } from '../../http/telemetry/request-feed.ts'
 import type { ServedIdentities } from '../../identities/identities.ts'
 import { PlacementRefused } from '../../instance/known-placement.ts'
 import { recordStart } from '../../instance/metadata-id.ts'
+import type { BucketQuotas, LimitedBucket } from '../../jobs/bucket-quotas.ts'
 import type { BucketUsages } from '../../jobs/bucket-usage.ts'
 import { healthOf } from '../../jobs/locations/location-health.ts'
 import { locationStatuses } from '../../jobs/locations/location-status.ts'
@@ -42,6 +44,7 @@ export interface AdminServicesOptions {
   accountBlocks: Pick<AccountBlocks, 'of'>
   region: string
   usages: BucketUsages
+  quotas: BucketQuotas
   shardCounts: ShardCounts
   processes: S3Processes
   log: Logger
@@ -64,6 +67,7 @@ export function adminServices(options: AdminServicesOptions): AdminServices {
     info: options.info,
     explain: (subject, question) => explainAccess({ backend, credentials, accountBlocks, region }, subject, question),
     buckets: (owner) => bucketsOf(options, owner),
+    quotas: quotasOf(options.quotas),
     storage: storageOf(options),
     tasks: tasksOf(backend),
     members: async () => (member === undefined ? [] : membersOf(backend)),
@@ -89,10 +93,11 @@ const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
 const levelOf = ({ level }: Logger): LogLevel => levels.find((known) => known === level) ?? 'info'
 
 async function bucketsOf(
-  { usages }: AdminServicesOptions,
+  { usages, quotas }: AdminServicesOptions,
   owner: string | undefined,
 ): ReturnType<AdminServices['buckets']> {
   const listed = await usages.list()
+  const limited = new Map((await quotas.list()).map((one) => [one.bucket, shownQuota(one)]))
   return listed
     .filter(({ record }) => owner === undefined || record.owner === owner)
     .map(({ record: { name, owner: account, createdMs, location, moving, versioning, objectLock }, usage }) => {
@@ -106,8 +111,23 @@ async function bucketsOf(
         versioning,
         objectLock: objectLock !== undefined,
         usage: usage && { ...usage, ...counts, measured: isoTime(measuredMs) },
+        quota: limited.get(name),
       }
     })
+}
+
+const shownQuota = ({ bucket, owner, quota, used }: LimitedBucket) => ({ bucket, owner, ...quota, used })
+
+function quotasOf(quotas: BucketQuotas): Quotas {
+  return {
+    list: async () => (await quotas.list()).map(shownQuota),
+    find: async (name) => {
+      const found = await quotas.find(name)
+      return found && shownQuota(found)
+    },
+    set: async (name, most) => shownQuota(await quotas.set(name, most)),
+    remove: (name) => quotas.remove(name),
+  }
 }
 
 function storageOf({ backend, placement, dataPath, member, log, shardCounts }: AdminServicesOptions): Storage {
