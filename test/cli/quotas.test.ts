@@ -90,14 +90,16 @@ describe.each(['1', '2', '3'])('a server with --workers %s', (workers) => {
     expect(full.bytes).toBeLessThanOrEqual(100 * bytes)
     expect(await used(started)).toEqual(full)
 
-    const killed = clients.map(async (client, c) => {
-      for (let i = 0; ; i++) {
-        if (c === 0 && i === 25) running.child.kill('SIGKILL')
-        await client.send(new DeleteObjectCommand({ Bucket, Key: `${c} ${i % 30}` }))
-        await client.send(new PutObjectCommand({ Bucket, Key: `${c} ${i % 30}`, Body }))
+    let isKilled = false
+    const changing = clients.map(async (client, c) => {
+      for (let i = 0; !isKilled; i++) {
+        if (c === 0 && i === 25) isKilled = running.child.kill('SIGKILL')
+        const Key = `${c} ${i % 30}`
+        await client.send(new DeleteObjectCommand({ Bucket, Key })).catch(() => {})
+        await put(client, Key)
       }
     })
-    await Promise.all([running.ended, ...killed.map((one) => one.catch(() => {}))])
+    await Promise.all([running.ended, ...changing])
     const again = await start(workers)
     expect(await used(again)).toEqual(await held(again.s3))
   })
