@@ -77,6 +77,24 @@ describeInstalled('a setting of a bucket', [['chromium', '--version']], () => {
     expect(await lock()).toEqual({ DefaultRetention: { Mode: 'GOVERNANCE', Days: 7 } })
   })
 
+  it('quota: set, used, removed', async () => {
+    const Bucket = 'quota'
+    await visit.createBucket(Bucket)
+    const panel = await panelOf(Bucket, 'Quota')
+    await panel.getByText('None.').waitFor()
+    await panel.getByLabel('Most GiB').fill('0.5')
+    await panel.getByLabel('Most objects').fill('1')
+    await save(panel)
+    await panel.getByText('0 B of 512 MiB, 0 of 1 objects').waitFor()
+    await put(Bucket, 'fits', 'hello')
+    await expect(put(Bucket, 'late', 'hello')).rejects.toThrow('1 of 1 objects')
+    await (await panelOf(Bucket, 'Quota')).getByText('5 B of 512 MiB, 1 of 1 objects').waitFor()
+    expect(await panel.getByLabel('Most GiB').inputValue()).toBe('0.5')
+    await save(panel, 'Remove', 'Removed.')
+    await panel.getByText('None.').waitFor()
+    await put(Bucket, 'late', 'hello')
+  })
+
   it('encryption, public access, origins, lifecycle, website and tags', async () => {
     const Bucket = 'settings'
     await visit.createBucket(Bucket)

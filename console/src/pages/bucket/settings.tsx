@@ -10,6 +10,7 @@ import { Notifications } from './settings/notifications.tsx'
 import { Placement } from './settings/placement.tsx'
 import { BucketPolicy } from './settings/policy.tsx'
 import { PublicAccess } from './settings/public-access.tsx'
+import { Quota } from './settings/quota.tsx'
 import { Tags } from './settings/tags.tsx'
 import { Versioning } from './settings/versioning.tsx'
 import { Website } from './settings/website.tsx'
@@ -37,6 +38,7 @@ export function Settings({ bucket }: { bucket: string }) {
           <Panel bucket={bucket} />
         </MayChange.Provider>
       ))}
+      <Quota bucket={bucket} />
       <Placement bucket={bucket} />
     </div>
   )
