@@ -253,17 +253,13 @@ export const limits = {
   stripeUnitBytes: 64 * KiB,
   stripeMemoryBytes: 64 * MiB,
 
-  // Quotas.
+  // Metadata.
   /** Below this share of a quota, with room for so many writes of its size, a write goes by a count that may be a moment old. Others commit one after the other. */
   quotaRelaxedShare: 0.9,
   quotaRelaxedWrites: 64,
   quotaCountAgeMs: 250,
-  /** Changes of a bucket's usage that one process leaves until it adds them to the total. */
-  usageChangesMax: 256,
-  /** Changes that are read, or added to the total, at once. */
-  usageChangesAtOnce: 1000,
-
-  // Metadata.
+  /** Changes of a bucket's usage that one process leaves until it adds them to the total, and that are read at once. */
+  usageChangesMax: 500,
   commitRetriesMax: 200,
   /** The longest wait between two attempts at a commit that conflicts with others. */
   commitBackoffMsMax: 8,

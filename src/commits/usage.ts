@@ -41,10 +41,10 @@ export interface FoundUsage {
  */
 export async function readUsage(kv: Kv, bucketId: string): Promise<FoundUsage | undefined> {
   for (;;) {
-    const [first, ...changes] = await kv.range({ ...usageOf(bucketId), limit: limits.usageChangesAtOnce })
+    const [first, ...changes] = await kv.range({ ...usageOf(bucketId), limit: limits.usageChangesMax })
     if (first === undefined || !first.key.equals(usageKey(bucketId))) return undefined
     const found = foundUsage(first, changes)
-    if (changes.length < limits.usageChangesAtOnce - 1) return found
+    if (changes.length < limits.usageChangesMax - 1) return found
     await kv.commit(found.added)
   }
 }

@@ -27,22 +27,21 @@ type Counting = Pick<Backend, 'kv' | 'clock'>
 
 /**
  * Counts what the bucket holds, unless that is known, and adds it to the total. Writes go on meanwhile. If several processes count at once, the first to end
- * counts. Rejects when the signal is aborted.
+ * counts. Gives up when the signal is
+ * aborted.
  */
 export async function countUsage({ kv, clock }: Counting, bucket: BucketRecord, signal: AbortSignal): Promise<void> {
   const counting = await beginCount({ kv, clock }, bucket)
   if (counting === undefined) return
   const snapshot = await kv.snapshot()
-  let held: Usage
-  let noted: Usage
+  let missing: Usage
   try {
-    held = await contentOf(snapshot, bucket, signal)
-    noted = await notedIn(snapshot, bucket.id)
+    // Changes that are in the snapshot are among what it holds, too.
+    missing = less(await contentOf(snapshot, bucket, signal), await notedIn(snapshot, bucket.id))
   } finally {
     await snapshot.close()
   }
-  // Changes that are in the snapshot are among what it holds, too.
-  const missing = less(held, noted)
+  if (signal.aborted) return
   const key = usageKey(bucket.id)
   await commitDecision({ kv, clock }, async () => {
     const [entry] = await kv.get([key])
@@ -75,20 +74,22 @@ function beginCount({ kv, clock }: Counting, { name, id }: BucketRecord): Promis
   })
 }
 
+/** Ends early when the signal is aborted. */
 async function contentOf(snapshot: Snapshot, { name, id }: BucketRecord, signal: AbortSignal): Promise<Usage> {
   const held = { ...noUsage }
   const add = ({ bytes, objects }: Usage): void => {
-    signal.throwIfAborted()
     held.bytes += bytes
     held.objects += objects
   }
   for (const range of contentsOfBucket(name)) {
     for await (const { key, value } of everyEntry(snapshot, range)) {
+      if (signal.aborted) return held
       const version = versionCodec.decodeListed(key, value)
       if (version.kind !== 'marker') add({ bytes: version.size, objects: 1 })
     }
   }
   for await (const { key } of everyEntry(snapshot, openUploads(id))) {
+    if (signal.aborted) return held
     const parts: { size: number }[] = []
     for await (const part of everyEntry(snapshot, partsOf(openUploadOf(key).uploadId)))
       parts.push(partCodec.decode(part.key, part.value))
@@ -105,21 +106,36 @@ async function notedIn(snapshot: Snapshot, bucketId: string): Promise<Usage> {
   return noted
 }
 
-/** Ends counts that were interrupted, adds changes up, and removes what belongs to buckets that have no quota any more. */
-export async function keepUsages(backend: Counting, signal: AbortSignal): Promise<void> {
-  const limited = new Set<string>()
-  for await (const bucket of everyBucket(backend.kv)) {
-    if (bucket.quota === undefined) continue
-    limited.add(bucket.id)
-    await countUsage(backend, bucket, signal)
-    await addUp(backend.kv, bucket.id)
+/** A background job. It ends counts that were interrupted, adds changes up, and removes what belongs to buckets that have no quota any more. */
+export class UsageKeeper {
+  readonly #backend: Counting
+  readonly #stopping = new AbortController()
+
+  constructor(backend: Counting) {
+    this.#backend = backend
   }
-  for (let { start, end } = usages; ; ) {
-    const [first] = await backend.kv.range({ start, end, limit: 1 })
-    if (first === undefined) return
-    const id = usedBucketId(first.key)
-    if (!limited.has(id)) await forget(backend, id)
-    start = usageOf(id).end
+
+  async run(): Promise<void> {
+    const { kv } = this.#backend
+    const limited = new Set<string>()
+    for await (const bucket of everyBucket(kv)) {
+      if (bucket.quota === undefined) continue
+      limited.add(bucket.id)
+      await countUsage(this.#backend, bucket, this.#stopping.signal)
+      await addUp(kv, bucket.id)
+    }
+    for (let { start, end } = usages; ; ) {
+      const [first] = await kv.range({ start, end, limit: 1 })
+      if (first === undefined) return
+      const id = usedBucketId(first.key)
+      if (!limited.has(id)) await forget(this.#backend, id)
+      start = usageOf(id).end
+    }
+  }
+
+  /** A run under way ends soon. */
+  stop(): void {
+    this.#stopping.abort()
   }
 }
 
@@ -127,7 +143,7 @@ export async function keepUsages(backend: Counting, signal: AbortSignal): Promis
 async function forget({ kv }: Counting, bucketId: string): Promise<void> {
   const total = usageKey(bucketId)
   for (;;) {
-    const changes = await kv.range({ ...usageOf(bucketId), limit: limits.usageChangesAtOnce })
+    const changes = await kv.range({ ...usageOf(bucketId), limit: limits.usageChangesMax })
     if (changes.length === 0 || changes[0]?.key.equals(total)) return
     const deletes = changes.map(({ key }) => key)
     if (!(await kv.commit({ checks: [{ key: total, absent: true }], deletes }))) return

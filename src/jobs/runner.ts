@@ -5,7 +5,7 @@ import { advanceLockClock } from '../commits/lock-clock.ts'
 import { limits } from '../limits.ts'
 import type { CompactResult, IsGone, MaintenancePost } from '../stores/shard-store.ts'
 import { compactStores } from './compact.ts'
-import { keepUsages } from './count-usage.ts'
+import { UsageKeeper } from './count-usage.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { keepLockClockAdvancing } from './keep-lock-clock.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
@@ -86,21 +86,12 @@ export function startJobs(given: JobsOptions): Jobs {
   const { monotonicMs = () => performance.now() } = options
   let last: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
-  const stopping = new AbortController()
-  const repair = new BackgroundRepair({
-    ...options,
-    bytesPerSecond: options.repairBytesPerSecond,
-    did: (outcome) => {
-      if (outcome !== 'gone') options.did?.(outcome === 'whole' ? 'repaired' : 'lacking', 1)
-    },
-  })
-
+  let stopped = false
+  const repair = backgroundRepair(options)
   const selfCheck = new SelfCheck({ ...options, monotonicMs })
   const lifecycle = new Lifecycle({ ...options, did: (count) => options.did?.('lifecycle', count) })
+  const usages = new UsageKeeper(options.backend)
   const lockClock = options.isLockClockFollowed === true ? keepLockClockAdvancing(options) : undefined
-
-  const isCutOff = (error: unknown): boolean =>
-    repair.isCutOff(error) || selfCheck.isCutOff(error) || (stopping.signal.aborted && error === stopping.signal.reason)
 
   const run = (repairPatienceMs?: number, graceMs = options.graceMs): Promise<JobsReport> => {
     const done = last.then(async () => {
@@ -111,23 +102,18 @@ export function startJobs(given: JobsOptions): Jobs {
       await advanceLockClock(options.backend)
       return runJobs(
         { ...options, graceMs },
-        {
-          selfCheck,
-          lifecycle,
-          repair: () => repair.run(repairPatienceMs),
-          keepUsages: () => keepUsages(options.backend, stopping.signal),
-        },
+        { selfCheck, lifecycle, usages, repair: () => repair.run(repairPatienceMs) },
       )
     })
     last = done.catch(() => {})
     return done
   }
   const schedule = (): void => {
-    if (stopping.signal.aborted) return
+    if (stopped) return
     timer = setTimeout(() => {
       run(limits.repairPatienceMs)
         .catch((error) => {
-          if (!isCutOff(error)) options.onError(error)
+          if (!repair.isCutOff(error) && !selfCheck.isCutOff(error)) options.onError(error)
         })
         .finally(schedule)
     }, options.intervalMs)
@@ -142,13 +128,24 @@ export function startJobs(given: JobsOptions): Jobs {
   return {
     runOnce: () => run(),
     stop: async () => {
-      stopping.abort()
+      stopped = true
       clearTimeout(timer)
       selfCheck.stop()
       lifecycle.stop()
+      usages.stop()
       await Promise.all([repair.stop(), last, tasks.stop(), lockClock?.stop()])
     },
   }
+}
+
+function backgroundRepair(options: JobsOptions): BackgroundRepair {
+  return new BackgroundRepair({
+    ...options,
+    bytesPerSecond: options.repairBytesPerSecond,
+    did: (outcome) => {
+      if (outcome !== 'gone') options.did?.(outcome === 'whole' ? 'repaired' : 'lacking', 1)
+    },
+  })
 }
 
 /** The report before any repair. */
@@ -171,13 +168,13 @@ const nothingDone: JobsReport = {
 interface Steps {
   selfCheck: SelfCheck
   lifecycle: Lifecycle
+  usages: UsageKeeper
   repair(): Promise<RepairReport | undefined>
-  keepUsages(): Promise<void>
 }
 
 async function runJobs(
   { backend, isGone, graceMs, quarantineMs, abandonedUploadMs, onError, inform, did = () => {} }: JobsOptions,
-  { selfCheck, lifecycle, repair, keepUsages }: Steps,
+  { selfCheck, lifecycle, usages, repair }: Steps,
 ): Promise<JobsReport> {
   const metadataDamage = await selfCheck.found()
   if (metadataDamage !== undefined) {
@@ -187,7 +184,7 @@ async function runJobs(
   }
   const removedByRules = await lifecycle.run()
   if (removedByRules > 0) inform?.(`lifecycle rules removed ${removedByRules} versions and uploads`)
-  await keepUsages()
+  await usages.run()
   const expiredUploads = await expireUploads(backend, { abandonedUploadMs, did: (count) => did('expired', count) })
   const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('relocated', count) })
   const repaired = await repair()

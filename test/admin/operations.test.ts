@@ -32,6 +32,10 @@ const inputs: Record<string, (name: string) => unknown> = {
   LogOut: () => undefined,
   ListBuckets: () => undefined,
   ListAccountBuckets: () => undefined,
+  ListQuotas: () => undefined,
+  GetQuota: () => undefined,
+  SetQuota: () => ({ bytes: 1 }),
+  RemoveQuota: () => undefined,
   ListLocations: () => undefined,
   ReplaceStore: () => ({}),
   ListMembers: () => undefined,
@@ -106,6 +110,7 @@ async function makeSubject(operation: AdminOperation, account: string): Promise<
     .replace('{policy}', policyFor[operation.name] ?? `policy-${name}`)
     .replace('{key}', accessKeyId)
     .replace('{store}', 'none')
+    .replace('{bucket}', 'none')
   return { path, input: inputs[operation.name]?.(`new-${name}`) }
 }
 
@@ -166,6 +171,9 @@ const answers: Record<string, number> = {
   // Signed requests get temporary keys elsewhere.
   CreateSessionKeys: 401,
   CreateLink: 401,
+  GetQuota: 404,
+  SetQuota: 404,
+  RemoveQuota: 404,
   ReplaceStore: 404,
   CancelTask: 404,
 }

@@ -23,6 +23,7 @@ const working: Record<string, () => string[]> = {
   accounts: () => ['list'],
   users: () => ['list'],
   policies: () => ['list'],
+  quotas: () => ['list'],
   keys: () => ['list'],
   'key-ring': () => ['--rotate', 'sse-s3'],
   access: () => ['status'],

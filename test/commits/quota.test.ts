@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readUsage } from '../../src/commits/usage.ts'
-import { countUsage, keepUsages } from '../../src/jobs/count-usage.ts'
+import { countUsage, UsageKeeper } from '../../src/jobs/count-usage.ts'
 import { everyEntry } from '../../src/jobs/every-entry.ts'
 import { expireUploads } from '../../src/jobs/expire-uploads.ts'
 import { limits } from '../../src/limits.ts'
@@ -37,6 +37,7 @@ beforeEach(async () => {
   made = await storeWithBucket()
 })
 
+const keepUsages = ({ backend }: TestStore): Promise<void> => new UsageKeeper(backend).run()
 const bucket = (): Promise<BucketRecord> => findBucket(made.backend, scope)
 async function limit(quota: BucketQuota): Promise<void> {
   await countUsage(made.backend, await setQuota(made.backend, 'bucket', quota), signal)
@@ -183,7 +184,7 @@ describe('a quota', () => {
     await put(made, 'a', bytes(1))
     await setQuota(made.backend, 'bucket', undefined)
     expect(await outcome(put(made, 'a', bytes(11)))).toBe('ok')
-    await keepUsages(made.backend, signal)
+    await keepUsages(made)
     expect(await made.kv.range({ ...usages, limit: 1 })).toEqual([])
   })
 
@@ -192,7 +193,7 @@ describe('a quota', () => {
     await put(made, 'a', bytes(6))
     await setQuota(made.backend, 'bucket', undefined)
     made.kv.beforeNextCommit(() => limit({ bytes: 10 }))
-    await keepUsages(made.backend, signal)
+    await keepUsages(made)
     expect(await used()).toEqual({ bytes: 6, objects: 1 })
   })
 
@@ -201,7 +202,7 @@ describe('a quota', () => {
     await put(made, 'a', bytes(1))
     await deleteObject(made.backend, scope, { key: 'a' })
     await deleteBucket(made.backend, scope)
-    await keepUsages(made.backend, signal)
+    await keepUsages(made)
     expect(await made.kv.range({ ...usages, limit: 1 })).toEqual([])
     await makeBucket(made)
     expect(await outcome(put(made, 'a', bytes(11)))).toBe('ok')
@@ -213,7 +214,7 @@ describe('a quota', () => {
     const entries = await made.kv.range({ ...usages, limit: 10 })
     await made.kv.commit({ deletes: entries.map(({ key }) => key) })
     await put(made, 'b', bytes(1))
-    await keepUsages(made.backend, signal)
+    await keepUsages(made)
     expect(await used()).toEqual({ bytes: 7, objects: 2 })
     expect(await outcome(put(made, 'c', bytes(4)))).toBe('QuotaExceeded')
   })
@@ -335,6 +336,6 @@ async function perform(by: TestStore, one: Step, uploads: UploadAddress[]): Prom
     case 'limit':
       return countUsage(by.backend, await setQuota(by.backend, 'bucket', { bytes: one.bytes }), signal)
     case 'add up':
-      return readUsage(by.kv, (await findBucket(by.backend, scope)).id).then(() => keepUsages(by.backend, signal))
+      return readUsage(by.kv, (await findBucket(by.backend, scope)).id).then(() => keepUsages(by))
   }
 }

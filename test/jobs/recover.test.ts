@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { noPublicAccessBlock } from '../../src/access/grants.ts'
 import { bytesSource } from '../../src/byte-source.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
-import { countUsage, keepUsages } from '../../src/jobs/count-usage.ts'
+import { countUsage, UsageKeeper } from '../../src/jobs/count-usage.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repairing/repair.ts'
 import { setQuota, usedOfQuota } from '../../src/objects/bucket-quota.ts'
@@ -91,7 +91,7 @@ it('a quota comes back with its snapshot, and what its bucket holds is counted a
   tick()
   await put(made, 'new', '123')
   const recovered = await made.recovered()
-  await keepUsages(recovered.backend, signal)
+  await new UsageKeeper(recovered.backend).run()
   const bucket = await findBucket(recovered.backend, scope)
   expect(await usedOfQuota(recovered.backend, bucket)).toEqual({ bytes: 7, objects: 2 })
   expect(await outcome(put(recovered, 'more', '1234'))).toBe('QuotaExceeded')

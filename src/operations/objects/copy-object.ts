@@ -85,6 +85,7 @@ export const copyObjectOperation = defineOperation({
     'NoSuchVersion',
     'PreconditionFailed',
     'ConditionalRequestConflict',
+    'QuotaExceeded',
     'InvalidRequest',
     'InvalidArgument',
     'InvalidTag',

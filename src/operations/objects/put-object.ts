@@ -69,6 +69,7 @@ export const errorsOfWrite = [
   'InvalidDigest',
   'InvalidRequest',
   'EntityTooLarge',
+  'QuotaExceeded',
   'MetadataTooLarge',
   'InvalidTag',
   'InvalidStorageClass',

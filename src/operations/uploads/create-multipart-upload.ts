@@ -58,6 +58,7 @@ export const createMultipartUploadOperation = defineOperation({
   },
   errors: [
     'NoSuchBucket',
+    'QuotaExceeded',
     'InvalidRequest',
     'InvalidTag',
     'MetadataTooLarge',

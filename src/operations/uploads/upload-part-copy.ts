@@ -47,7 +47,15 @@ export const uploadPartCopyOperation = defineOperation({
     root: 'CopyPartResult',
     shape: struct({ LastModified: timestamp, ETag: string, ...checksumElementShapes }),
   },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchUpload', 'PreconditionFailed', 'InvalidArgument', 'NoSuchVersion'],
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'NoSuchUpload',
+    'PreconditionFailed',
+    'InvalidArgument',
+    'NoSuchVersion',
+    'QuotaExceeded',
+  ],
 
   conditions: () => ({ 's3:ObjectCreationOperation': 'false' }),
 

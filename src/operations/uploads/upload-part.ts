@@ -36,6 +36,7 @@ export const uploadPartOperation = defineOperation({
     'BadDigest',
     'InvalidDigest',
     'EntityTooLarge',
+    'QuotaExceeded',
     'InvalidArgument',
     'InvalidRequest',
   ],
