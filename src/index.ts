@@ -14,12 +14,14 @@ import { type OperationRow, type ParameterRow, supportTable as tableOf } from '.
 import { S3Error } from './errors.ts'
 import { checkKeyPair } from './http/connections/key-pair.ts'
 import type { KeyPair } from './http/connections/tls-front.ts'
+import { PlannedFailures } from './http/planned-failures.ts'
 import type { Identities, ServedIdentities } from './identities/identities.ts'
 import { openIdentities } from './identities/open-identities.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { createBucket } from './objects/buckets.ts'
 import { openAccountBlocks } from './opening/account-blocks.ts'
 import { openEndpoint } from './opening/endpoint.ts'
+import { type Failure, type FailureOptions, failurePlan } from './opening/failure-options.ts'
 import {
   type LibraryData,
   type LocationOptions,
@@ -39,6 +41,8 @@ import type { JsonReceiver } from './webhook.ts'
 export type {
   AccessKey,
   Account,
+  Failure,
+  FailureOptions,
   Identities,
   KeyPair,
   LocationOptions,
@@ -159,7 +163,9 @@ export interface Server extends AsyncDisposable {
   readonly identities: Identities
   /** For `new S3Client(server.clientConfig())` of the AWS SDK for JavaScript v3. */
   clientConfig(): ClientConfig
-  /** Removes every bucket and object, then creates the buckets given at start again. Accounts stay. Rejects where several servers share the metadata. */
+  /** Makes requests fail on purpose, for tests of what a program does then. Throws for options that can't be met. */
+  fail(options: FailureOptions): Failure
+  /** Removes every bucket and object, then creates the buckets given at start again. Accounts stay; planned failures end. Rejects where several servers share the metadata. */
   reset(): Promise<void>
   /** Answers the requests under way, then releases everything. Idempotent. */
   close(): Promise<void>
@@ -189,6 +195,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     await patientStart(database, () => makeBuckets(backend, options.buckets ?? []))
     const accounts = withRootKey(parseAccounts(options.accounts), credentials)
     const identities = await openMetIdentities(data, { accounts, database, log }, opened)
+    const failures = new PlannedFailures()
     const endpoint = await openEndpoint({
       backend,
       metadataAnswers,
@@ -197,6 +204,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
       ...portSettings(options, settings),
       oidc,
+      failures,
       traces: await openTraces((message) => log.warn(message)),
       log,
     })
@@ -215,8 +223,10 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
         credentials: { ...credentials },
         forcePathStyle: true,
       }),
+      fail: (failing) => failureIn(failures, failing),
       reset: async () => {
         if (shared !== undefined) throw new ConfigurationError('reset would empty what other servers use too')
+        failures.clear()
         await emptyStore(backend)
         await makeBuckets(backend, options.buckets ?? [])
       },
@@ -224,6 +234,18 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       [Symbol.asyncDispose]: opened.close,
     }
   })
+}
+
+function failureIn(failures: PlannedFailures, options: FailureOptions): Failure {
+  const planned = failures.add(failurePlan(options))
+  const end = (): void => failures.remove(planned)
+  return {
+    get met() {
+      return planned.met
+    },
+    end,
+    [Symbol.dispose]: end,
+  }
 }
 
 function settingsOf(options: StartOptions) {

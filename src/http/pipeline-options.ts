@@ -9,6 +9,7 @@ import type { OperationContext } from '../operations/context.ts'
 import type { Traces } from '../spans.ts'
 import type { StsContext } from '../sts/action.ts'
 import type { Readiness } from './health.ts'
+import type { PlannedFailures } from './planned-failures.ts'
 
 export interface PipelineOptions {
   operations: readonly Operation<OperationContext>[]
@@ -36,6 +37,8 @@ export interface PipelineOptions {
   accountBlocks?: AccountBlocks | undefined
   /** Absent: changes are not written to an audit log. */
   audit?: AuditLog | undefined
+  /** Requests that a test wants to fail. Absent: none. */
+  failures?: PlannedFailures | undefined
   clock: Clock
   /** Absent: no tracer collects spans. */
   traces?: Traces | undefined

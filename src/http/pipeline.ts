@@ -157,6 +157,9 @@ class Pipeline {
     const { endpoint, parsed, verified } = asked
     const { operation } = endpoint
     if (operation.authentication === 'form' && asked.form === undefined) return this.#serveForm(exchange, head, asked)
+    const { bucket, key } = parsed.address
+    const failing = this.#options.failures?.of({ operation: operation.name, bucket, key })
+    if (failing !== undefined) await failing.befall(exchange)
     const request = this.#requestOf(exchange, head, asked)
     let answer: Answer
     let input: Input = {}

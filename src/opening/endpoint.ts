@@ -8,6 +8,7 @@ import type { ListenAddress } from '../config/kinds.ts'
 import { type ClientSettings, descriptorsMax, portBounds } from '../http/connections/port-bounds.ts'
 import type { HttpServer } from '../http/connections/server.ts'
 import type { KeyPair } from '../http/connections/tls-front.ts'
+import type { PlannedFailures } from '../http/planned-failures.ts'
 import { createHttpServer } from '../http/s3-server.ts'
 import type { LocalRequests } from '../http/telemetry/request-feed.ts'
 import type { RequestLog } from '../http/telemetry/request-log.ts'
@@ -46,6 +47,8 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   oidc?: readonly OidcProvider[]
   /** What buckets can tell of events. Absent: none. */
   webhooks?: readonly Webhook[]
+  /** See `PipelineOptions`. */
+  failures?: PlannedFailures
   log: PortLog
   audit?: AuditLog | undefined
   /** `AdminSettings.slowRequestMs`. */
@@ -95,6 +98,7 @@ export function openS3Port(options: S3PortOptions): HttpServer {
     allowCustomerKeysOverHttp,
     sigv2,
     audit: options.audit,
+    failures: options.failures,
     clock: systemClock,
     traces,
     ready: (what) =>
