@@ -199,6 +199,8 @@ export interface ErrorContext {
   headers?: Record<string, string>
   /** The cause of the decision, for the log only. Clients must not see it. */
   reason?: string
+  /** Finds the reason when there is time for it. */
+  findReason?(): string
   cause?: unknown
 }
 
@@ -211,6 +213,7 @@ export class S3Error extends Error {
   readonly vendorHeaders: Record<string, string>
   readonly headers: Record<string, string>
   readonly reason: string | undefined
+  readonly findReason: (() => string) | undefined
 
   constructor(code: ErrorCode, context: ErrorContext = {}) {
     // Nobody reads the stack of a refusal, and making it took a seventh of the time of an answer 404.
@@ -229,6 +232,7 @@ export class S3Error extends Error {
     this.vendorHeaders = context.vendorHeaders ?? {}
     this.headers = context.headers ?? {}
     this.reason = context.reason
+    this.findReason = context.findReason
   }
 }
 

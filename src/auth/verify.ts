@@ -25,6 +25,7 @@ import { nobody, type Principal } from './principal.ts'
 import { checkTime, holdsCustomerKey, isoTime, unknownAccessKey } from './refusals.ts'
 import { invalidToken } from './session-token.ts'
 import { noSessions, type Sessions } from './sessions.ts'
+import { diagnosis } from './signature-diagnosis.ts'
 import { ChunkSignatures, type ScopeService, sameSignature, signature, stringToSign } from './sigv4.ts'
 import { type Version2Rules, verifyVersion2 } from './verify-version2.ts'
 
@@ -141,7 +142,10 @@ function verifyVersion4(
   const signed = { method, rawPath, query: signedQuery, headers, signedHeaders, payloadHash }
   const { canonical, text, expected, matches } = compare(signed, authorization, signer.key, request.hosts)
   if (signer.principal === undefined) throw unknownAccessKey(scope.accessKeyId)
-  if (!matches || canonical === undefined) throw mismatch(authorization, canonical, text)
+  if (!matches || canonical === undefined) {
+    const isOf = (parts: CanonicalParts): boolean => compareReceived(parts, authorization, signer.key).matches
+    throw mismatch(authorization, canonical, text, () => diagnosis(signed, request.rawQuery, isOf))
+  }
   session?.checkTime(nowMs)
 
   const { principal } = signer
@@ -269,7 +273,12 @@ function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParamet
 }
 
 /** Tells the client what the server signed, as S3 does, so that its developer can find the difference. Holds what the client sent, and no secret. */
-function mismatch(authorization: Authorization, canonical: string | undefined, text: string): S3Error {
+function mismatch(
+  authorization: Authorization,
+  canonical: string | undefined,
+  text: string,
+  findReason: () => string,
+): S3Error {
   const details = {
     AWSAccessKeyId: authorization.scope.accessKeyId,
     StringToSign: text,
@@ -277,9 +286,10 @@ function mismatch(authorization: Authorization, canonical: string | undefined, t
   }
   if (canonical === undefined) {
     const message = 'The request signature cannot match: a header that SignedHeaders names is not in the request.'
-    return new S3Error('SignatureDoesNotMatch', { message, details: { ...details, StringToSign: '' } })
+    return new S3Error('SignatureDoesNotMatch', { message, details: { ...details, StringToSign: '' }, findReason })
   }
   return new S3Error('SignatureDoesNotMatch', {
     details: holdsCustomerKey(canonical) ? details : { ...details, CanonicalRequest: canonical },
+    findReason,
   })
 }

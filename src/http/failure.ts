@@ -22,10 +22,21 @@ export function claimedKey(error: unknown, credentials: Credentials): string | u
   return claimed !== undefined && credentials.isSecret(claimed) ? '(a secret access key)' : claimed
 }
 
+/** A search takes as long as some ten requests, and anybody can ask for one. */
+const searchEveryMs = 100
+let searchDueMs = Number.NEGATIVE_INFINITY
+
+function foundReason({ findReason }: S3Error): string | undefined {
+  const nowMs = performance.now()
+  if (findReason === undefined || nowMs < searchDueMs) return undefined
+  searchDueMs = nowMs + searchEveryMs
+  return findReason()
+}
+
 /** For the log line. */
 export function note(exchange: Exchange, error: unknown, fault: S3Error): void {
   exchange.code = error instanceof ClientGone ? 'ClientGone' : fault.code
-  exchange.reason = fault.reason
+  exchange.reason = fault.reason ?? foundReason(fault)
   const { NotImplemented, ArgumentName, HeadersNotSigned, ParametersNotSigned } = fault.details
   exchange.refused =
     NotImplemented ?? ArgumentName ?? fault.vendorDetails.ArgumentName ?? HeadersNotSigned ?? ParametersNotSigned
