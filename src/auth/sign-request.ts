@@ -22,12 +22,24 @@ export interface UnsignedRequest {
   payloadHash: string
 }
 
-/** All headers of the request, with its signature. `nowMs`: the sender's time. */
-export function signRequest(
+/** What is signed besides the request. */
+interface Signing {
+  region: string
+  /** The sender's time. */
+  nowMs: number
+}
+
+/** All headers of the request, with its signature. */
+export function signRequest(request: UnsignedRequest, key: SigningKey, signing: Signing): Record<string, string> {
+  return signedForm(request, key, signing).headers
+}
+
+/** The same, with the canonical request that was signed. */
+export function signedForm(
   request: UnsignedRequest,
   { accessKeyId, secretAccessKey, sessionToken }: SigningKey,
-  { region, nowMs }: { region: string; nowMs: number },
-): Record<string, string> {
+  { region, nowMs }: Signing,
+): { headers: Record<string, string>; canonical: string } {
   const { method, rawPath, rawQuery, host, payloadHash } = request
   const timestamp = formatTimestamp(nowMs)
   const date = timestamp.slice(0, 8)
@@ -51,8 +63,8 @@ export function signRequest(
     signedHeaders,
     payloadHash,
   })
-  // A header that is signed but missing would have no canonical form; all of them are here.
-  const made = signature(deriveSigningKey(secretAccessKey, scope), stringToSign(timestamp, scope, canonical ?? ''))
+  if (canonical === undefined) throw new Error('a header that is signed is missing')
+  const made = signature(deriveSigningKey(secretAccessKey, scope), stringToSign(timestamp, scope, canonical))
   const authorization = `${algorithm} Credential=${scope.credential}, SignedHeaders=${signedHeaders.join(';')}, Signature=${made}`
-  return { ...headers, authorization }
+  return { headers: { ...headers, authorization }, canonical }
 }

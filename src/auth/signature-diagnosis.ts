@@ -25,7 +25,7 @@ export function diagnosis(
   const missing = signed.signedHeaders.filter((name) => !signed.headers.values.has(name))
   for (const { says, parts } of candidates(signed, rawQuery, missing)) if (matches(parts)) return says
   if (missing.length > 0) return `the signed header ${missing.join(', ')} was removed on the way`
-  return `no change of the request on the way that is known explains it: the secret key is probably another one, or something changed one of the signed headers ${signed.signedHeaders.join(', ')}`
+  return `no change of the request on the way that is known explains it: the secret key is another one, or something changed one of the signed headers ${signed.signedHeaders.join(', ')}; holdfast doctor, from where the client is, finds out which`
 }
 
 function* candidates(signed: CanonicalParts, rawQuery: string, missing: readonly string[]): Generator<Candidate> {

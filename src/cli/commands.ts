@@ -102,6 +102,17 @@ export const commands: readonly CommandDeclaration[] = [
     run: health,
   },
   {
+    name: 'doctor',
+    summary:
+      'Ask a running server through its proxies, and say what they break: signatures, paths, HEAD, large bodies, buckets in the host. Writes nothing.',
+    options: ['config', 'data', 'region', 'listen', 'tlsCert', 'tlsKey', 'publicEndpoints', 'logLevel'],
+    words: {
+      placeholder: 'URL',
+      summary: 'As clients name the server. Initially the first public endpoint, or the address that it listens on.',
+    },
+    run: async (invocation) => (await import('./doctor/doctor.ts')).doctor(invocation),
+  },
+  {
     name: 'reclaim',
     summary:
       'Remove unreferenced data now. A running server does it, with its own settings and at least its own grace.',

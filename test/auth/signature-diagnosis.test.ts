@@ -127,7 +127,7 @@ describe('a signature that does not match', () => {
           },
         },
       ),
-      'the secret key is probably another one',
+      'the secret key is another one, or',
     ],
   ])('because of %s', (_, request, says) => {
     const error = errorOf(request)

@@ -17,6 +17,7 @@ const backupFile = (): string => place.path('a.backup')
 /** Further words for each command, in the order in which the commands run. */
 const working: Record<string, () => string[]> = {
   health: () => [],
+  doctor: () => [],
   reclaim: () => [],
   orphans: () => [],
   clock: () => ['--confirm'],
