@@ -19,6 +19,7 @@ import { environmentKey, keyVariables, type Outcome, run, serve } from './holdfa
 import { openWorkplace } from './workplace.ts'
 
 const place = openWorkplace('doctor')
+const page = readFileSync('docs/proxies.md', 'utf8')
 const closing: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
@@ -124,6 +125,13 @@ describe('a proxy', () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(finding)])
   })
 
+  test('is named as docs/proxies.md shows it', async () => {
+    const merging = ({ path }: Passed) => ({ path: path.replace(/\/\/+/g, '/') })
+    const { stdout } = await doctor(await proxyOf(await start(), merging))
+    const shown = known(/```console\n\$ holdfast doctor .*\n([\s\S]*?)```/.exec(page)?.[1])
+    for (const line of shown.trim().split('\n')) expect(stdout).toContain(line.replace(/sent .*/, ''))
+  })
+
   test('that answers by itself', async () => {
     const page = createServer((_, response) =>
       response.writeHead(502, { server: 'gate' }).end('<html>Bad gateway</html>'),
@@ -223,7 +231,6 @@ describeInstalled('nginx', [['nginx', '-v']], () => {
     return url
   }
 
-  const page = readFileSync('docs/proxies.md', 'utf8')
   const ofGuide = known(/```nginx\n([\s\S]*?)```/.exec(page)?.[1])
 
   test('as the guide sets it up is well', async () => {

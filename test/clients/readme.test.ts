@@ -234,6 +234,10 @@ describe('the snippets of configuration', () => {
     expect(snippet('caddy', 'reverse_proxy').code).toContain('header_up -Forwarded')
   })
 
+  test('of the doctor is what test/cli/doctor.test.ts sees', () => {
+    expect(snippet('console', 'holdfast doctor').code).toContain('✗ paths')
+  })
+
   test('of Terraform locks its state by a file, and names buckets in the path', () => {
     const { code } = snippet('hcl', 'backend "s3"')
     expect(code).toMatch(/use_lockfile +=\s+true/)
