@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   CreateBucketCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   ListObjectVersionsCommand,
   PutBucketVersioningCommand,
@@ -26,16 +27,18 @@ const variables = {
   HOLDFAST_IMPORT_SECRET_ACCESS_KEY: oldKey.secretAccessKey,
 }
 
+let old: Awaited<ReturnType<typeof serve>>
 let from: string
 let to: string
 let there: S3Client
 let here: S3Client
 
 beforeEach(async () => {
-  const [old, own] = await Promise.all([
+  const [source, own] = await Promise.all([
     serve(['serve', '--data', place.path('old'), '--listen', '127.0.0.1:0'], oldVariables),
     serve(['serve', '--data', place.path('own'), '--listen', '127.0.0.1:0']),
   ])
+  old = source
   from = old.ready.endpoint
   to = own.ready.endpoint
   there = place.clientOf(from, { credentials: oldKey })
@@ -65,6 +68,30 @@ describe('holdfast import', () => {
     expect(lastEvent(again)).toMatchObject({ event: 'imported', bucket: 'photos', copied: 1, same: 2, failed: 0 })
     const copy = await here.send(new GetObjectCommand({ Bucket: 'old-notes', Key: 'c' }))
     expect(await copy.Body?.transformToString()).toBe('c')
+  })
+
+  test('follows another server until it is stopped, also while that server is away', async () => {
+    await makeBucket('photos')
+    await put('photos', 'a')
+    const following = run(['import', from, 'photos', '--endpoint', to, '--every', '1s', '--delete'], variables)
+    await following.line((line) => line === 'photos: 1 versions copied (1 bytes)')
+    await put('photos', 'b')
+    await there.send(new DeleteObjectCommand({ Bucket: 'photos', Key: 'a' }))
+    await following.line((line) => line === 'photos: 1 versions copied (1 bytes), 1 keys deleted')
+    await old.child.kill('SIGKILL')
+    await old.ended
+    await following.logged((line) => line.includes('ECONNREFUSED'))
+    const port = new URL(from).port
+    old = await serve(['serve', '--data', place.path('old'), '--listen', `127.0.0.1:${port}`], oldVariables)
+    await put('photos', 'c')
+    await following.line((line) => line === 'photos: 1 versions copied (1 bytes)')
+    await expect
+      .poll(async () =>
+        (await here.send(new ListObjectVersionsCommand({ Bucket: 'photos' }))).Versions?.map(({ Key }) => Key),
+      )
+      .toEqual(['b', 'c'])
+    following.child.kill('SIGTERM')
+    expect((await following.ended).signal).toBe('SIGTERM')
   })
 
   test('killed anywhere and repeated, it has made every version once', async () => {

@@ -18,6 +18,10 @@ export const importFlags: readonly ExtraFlag[] = [
     flags: '--ignore-etags',
     summary: 'Compare sizes and times only: for servers whose ETags are no MD5s. Copies are not verified then.',
   },
+  {
+    flags: '--every <DURATION>',
+    summary: 'Follow the other server: again after each run and this time, such as 1m, until the command is stopped.',
+  },
   { flags: '--dry-run', summary: 'Only say what would be copied.' },
   {
     flags: '--parallel <COUNT>',

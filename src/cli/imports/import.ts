@@ -1,5 +1,7 @@
 /** `holdfast import`: brings buckets of another S3 server here, while both are in use. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigurationError } from '../../config/configuration-error.ts'
+import { duration } from '../../config/kinds.ts'
 import { Endpoint } from '../../imports/endpoint.ts'
 import { ImportFailed } from '../../imports/failures.ts'
 import { type ImportAsked, type ImportCounts, importBucket } from '../../imports/import-bucket.ts'
@@ -17,17 +19,40 @@ export const runImport: CommandDeclaration['run'] = async (invocation) => {
   const [url, ...buckets] = invocation.words
   if (url === undefined) throw new ConfigurationError('name the server to import from: holdfast import URL [BUCKET...]')
   const run = await runOf(invocation, url)
-  const names = buckets.length > 0 ? buckets : await bucketNames(run.source)
   const to = textOf(invocation, 'to')
   if (to !== undefined && buckets.length !== 1)
     throw new ConfigurationError('--to names the bucket for one bucket: name that one')
+  const everyMs = everyOf(textOf(invocation, 'every'))
+  if (everyMs === undefined)
+    return (await importAll(invocation, run, { buckets, to })) ? exitCodes.done : exitCodes.failed
+  for (;;) {
+    try {
+      await importAll(invocation, run, { buckets, to })
+    } catch (error) {
+      if (!(error instanceof ImportFailed)) throw error
+      invocation.notice(error.message)
+    }
+    await delay(everyMs)
+  }
+}
+
+interface Wanted {
+  /** Empty: all. */
+  buckets: readonly string[]
+  /** The name here of the only one. Absent: the same. */
+  to: string | undefined
+}
+
+/** Resolves with whether everything is here. */
+async function importAll(invocation: Invocation, run: Run, { buckets, to }: Wanted): Promise<boolean> {
+  const names = buckets.length > 0 ? buckets : await bucketNames(run.source)
   let isWhole = true
   for (const from of names) {
     const { failed } = await importOne(invocation, { ...run, from, to: to ?? from })
     if (failed > 0) isWhole = false
   }
   if (names.length === 0) invocation.notice(`${run.source.name} has no buckets`)
-  return isWhole ? exitCodes.done : exitCodes.failed
+  return isWhole
 }
 
 async function runOf(invocation: Invocation, url: string): Promise<Run> {
@@ -60,6 +85,16 @@ function parallelOf(text: string | undefined): number {
   throw new ConfigurationError(`--parallel: expects a number from 1 to ${importLimits.parallelMax}, not '${text}'`)
 }
 
+function everyOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  try {
+    return duration(1000).parse([text], '')
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new ConfigurationError(`--every: ${error.message}`)
+    throw error
+  }
+}
+
 /** A bucket that fails as a whole does not keep the others from coming. */
 async function importOne(invocation: Invocation, asked: ImportAsked): Promise<{ failed: number }> {
   const { json, print, notice } = invocation
@@ -81,7 +116,7 @@ async function importOne(invocation: Invocation, asked: ImportAsked): Promise<{ 
     progress.end(shownProgress(counts))
     if (told > importLimits.failuresToldMax) notice(`${from}: ${told - importLimits.failuresToldMax} more of these`)
     if (json) print(JSON.stringify({ event: 'imported', bucket: from, to, dryRun, ...counts }))
-    else print(summaryOf(asked, counts))
+    else if (isNews(invocation, counts)) print(summaryOf(asked, counts))
     return counts
   } catch (error) {
     if (!(error instanceof ImportFailed)) throw error
@@ -89,6 +124,10 @@ async function importOne(invocation: Invocation, asked: ImportAsked): Promise<{ 
     return { failed: 1 }
   }
 }
+
+/** Whoever follows another server reads only of what came. */
+const isNews = ({ extra }: Invocation, { copied, deleted, failed }: ImportCounts): boolean =>
+  extra.every === undefined || copied + deleted + failed > 0
 
 const shownProgress = ({ bytes, copied, same, failed }: ImportCounts) => ({
   done: bytes,
