@@ -18,6 +18,7 @@ import {
   usedBucketId,
 } from '../records/keyspace.ts'
 import { partCodec, usageCodec, versionCodec } from '../records/record-codecs.ts'
+import { RecordDamaged } from '../records/record-format.ts'
 import type { Usage, UsageRecord } from '../records/usage.ts'
 import { less, noUsage, plus, usageOfOpenUpload } from '../rules/quota.ts'
 import { everyBucket } from './blob-reference.ts'
@@ -27,8 +28,7 @@ type Counting = Pick<Backend, 'kv' | 'clock'>
 
 /**
  * Counts what the bucket holds, unless that is known, and adds it to the total. Writes go on meanwhile. If several processes count at once, the first to end
- * counts. Gives up when the signal is
- * aborted.
+ * counts. Gives up when the signal is aborted.
  */
 export async function countUsage({ kv, clock }: Counting, bucket: BucketRecord, signal: AbortSignal): Promise<void> {
   const counting = await beginCount({ kv, clock }, bucket)
@@ -84,18 +84,28 @@ async function contentOf(snapshot: Snapshot, { name, id }: BucketRecord, signal:
   for (const range of contentsOfBucket(name)) {
     for await (const { key, value } of everyEntry(snapshot, range)) {
       if (signal.aborted) return held
-      const version = versionCodec.decodeListed(key, value)
-      if (version.kind !== 'marker') add({ bytes: version.size, objects: 1 })
+      const version = unlessDamaged(() => versionCodec.decodeListed(key, value))
+      if (version !== undefined && version.kind !== 'marker') add({ bytes: version.size, objects: 1 })
     }
   }
   for await (const { key } of everyEntry(snapshot, openUploads(id))) {
     if (signal.aborted) return held
-    const parts: { size: number }[] = []
+    const sizes: { size: number }[] = []
     for await (const part of everyEntry(snapshot, partsOf(openUploadOf(key).uploadId)))
-      parts.push(partCodec.decode(part.key, part.value))
-    add(usageOfOpenUpload(parts))
+      sizes.push(unlessDamaged(() => partCodec.decode(part.key, part.value)) ?? { size: 0 })
+    add(usageOfOpenUpload(sizes))
   }
   return held
+}
+
+/** A scrub reports damaged records. They must not keep a quota from being followed. */
+function unlessDamaged<T>(decode: () => T): T | undefined {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof RecordDamaged) return undefined
+    throw error
+  }
 }
 
 async function notedIn(snapshot: Snapshot, bucketId: string): Promise<Usage> {

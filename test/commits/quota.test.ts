@@ -5,6 +5,7 @@ import { readUsage } from '../../src/commits/usage.ts'
 import { countUsage, UsageKeeper } from '../../src/jobs/count-usage.ts'
 import { everyEntry } from '../../src/jobs/every-entry.ts'
 import { expireUploads } from '../../src/jobs/expire-uploads.ts'
+import { known } from '../../src/known.ts'
 import { limits } from '../../src/limits.ts'
 import { setQuota, usedOfQuota } from '../../src/objects/bucket-quota.ts'
 import { changeBucket, deleteBucket, findBucket } from '../../src/objects/buckets.ts'
@@ -13,7 +14,7 @@ import { deleteObjects } from '../../src/objects/delete-objects.ts'
 import { listVersions } from '../../src/objects/list-versions.ts'
 import { listUploads, type UploadAddress } from '../../src/objects/uploads.ts'
 import type { BucketRecord } from '../../src/records/bucket-record.ts'
-import { usageOf, usages } from '../../src/records/keyspace.ts'
+import { objectKey, usageOf, usages } from '../../src/records/keyspace.ts'
 import type { BucketQuota, Usage } from '../../src/records/usage.ts'
 import {
   abort,
@@ -217,6 +218,18 @@ describe('a quota', () => {
     await keepUsages(made)
     expect(await used()).toEqual({ bytes: 7, objects: 2 })
     expect(await outcome(put(made, 'c', bytes(4)))).toBe('QuotaExceeded')
+  })
+
+  it('counts what is readable where a record is damaged', async () => {
+    await put(made, 'a', bytes(6))
+    await put(made, 'b', bytes(1))
+    const key = objectKey('bucket', 'a')
+    const [entry] = await made.kv.get([key])
+    const value = Buffer.from(known(entry).value)
+    value.writeUInt8(value.readUInt8(20) ^ 1, 20)
+    await made.kv.commit({ puts: [{ key, value }] })
+    await limit({ bytes: 10 })
+    expect(await used()).toEqual({ bytes: 1, objects: 1 })
   })
 
   it('keeps few records of its usage, however much is written and deleted', async () => {
