@@ -1,6 +1,7 @@
 /** What the admin API says about the server. Users without the permissions see the pages without it. */
 import { askAdmin } from '../api/admin.ts'
 import type { ObjectAddress } from '../api/objects.ts'
+import type { Held, Quota } from '../api/quotas.ts'
 import { Refusal } from '../api/refusal.ts'
 import { may } from './permissions.ts'
 
@@ -8,12 +9,15 @@ export interface BucketUsage {
   location: string
   objects: number | undefined
   bytes: number | undefined
+  /** The most that it may hold. */
+  quota: Partial<Held> | undefined
 }
 
 interface BucketView {
   name: string
   location: string
   usage?: { versions: number; bytes: number }
+  quota?: Quota
 }
 
 /** By name. Empty for users who may not see it. */
@@ -21,7 +25,11 @@ export async function bucketUsage(): Promise<ReadonlyMap<string, BucketUsage>> {
   if (!may('ListBuckets')) return new Map()
   const { buckets } = await unlessRefused(askAdmin<{ buckets: BucketView[] }>('GET', '/v1/buckets'), { buckets: [] })
   return new Map(
-    buckets.map(({ name, location, usage }) => [name, { location, objects: usage?.versions, bytes: usage?.bytes }]),
+    buckets.map(({ name, location, usage, quota }) => {
+      // With a quota, the server knows it exactly. Otherwise it counts now and then.
+      const { objects, bytes } = quota?.used ?? { objects: usage?.versions, bytes: usage?.bytes }
+      return [name, { location, objects, bytes, quota }]
+    }),
   )
 }
 

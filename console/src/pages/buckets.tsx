@@ -6,7 +6,7 @@ import { useLoaded } from '../model/loaded.ts'
 import { tell } from '../model/notices.ts'
 import { useOpened } from '../model/opened.ts'
 import { ownRights, useRights } from '../model/rights.ts'
-import { bucketUsage, locationNames } from '../model/server.ts'
+import { type BucketUsage, bucketUsage, locationNames } from '../model/server.ts'
 import { countText, sizeText, timeText } from '../model/text.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { DeleteDialog, FormDialog } from '../ui/dialog.tsx'
@@ -20,6 +20,7 @@ interface BucketRow {
   created: string
   objects: number | undefined
   bytes: number | undefined
+  quota: BucketUsage['quota']
   location: string | undefined
   mayDelete: boolean
 }
@@ -32,7 +33,7 @@ async function loadBuckets(): Promise<BucketRow[]> {
   return buckets.map((bucket, i) => ({
     ...bucket,
     mayDelete: rights[i] ?? false,
-    ...(usage.get(bucket.name) ?? { objects: undefined, bytes: undefined, location: undefined }),
+    ...(usage.get(bucket.name) ?? { objects: undefined, bytes: undefined, quota: undefined, location: undefined }),
   }))
 }
 
@@ -78,6 +79,11 @@ export function Page() {
   )
 }
 
+function ofMost(used: number | undefined, most: number | undefined, text: (value: number) => string): string {
+  if (used === undefined) return ''
+  return most === undefined ? text(used) : `${text(used)} of ${text(most)}`
+}
+
 function bucketColumns(remove: (name: string) => void): Column<BucketRow>[] {
   return [
     {
@@ -89,8 +95,8 @@ function bucketColumns(remove: (name: string) => void): Column<BucketRow>[] {
         </a>
       ),
     },
-    { title: 'Objects', isNumber: true, show: ({ objects }) => (objects === undefined ? '' : countText(objects)) },
-    { title: 'Size', isNumber: true, show: ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes)) },
+    { title: 'Objects', isNumber: true, show: ({ objects, quota }) => ofMost(objects, quota?.objects, countText) },
+    { title: 'Size', isNumber: true, show: ({ bytes, quota }) => ofMost(bytes, quota?.bytes, sizeText) },
     { title: 'Location', show: ({ location }) => location ?? '' },
     { title: 'Created', show: ({ created }) => timeText(created) },
     {
