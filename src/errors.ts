@@ -1,37 +1,34 @@
 /** The table of all errors: S3 code -> HTTP status and default message. Any other error that is thrown is a bug, and clients get InternalError. */
 
 export const errorTable = {
-  AccessControlListNotSupported: { status: 400, message: 'The bucket does not allow ACLs.' },
+  AccessControlListNotSupported: { status: 400, message: 'The bucket does not allow ACLs' },
   AccessDenied: { status: 403, message: 'Access Denied' },
   AccessForbidden: { status: 403, message: 'CORSResponse: CORS is not enabled for this bucket.' },
   AuthorizationHeaderMalformed: { status: 400, message: 'The authorization header that you provided is not valid.' },
   AuthorizationQueryParametersError: { status: 400, message: 'The authorization query parameters are not valid.' },
-  BadDigest: {
-    status: 400,
-    message: 'The Content-MD5 or checksum value that you specified did not match what the server received.',
-  },
+  BadDigest: { status: 400, message: 'The Content-MD5 you specified did not match what we received.' },
   BadRequest: { status: 400, message: 'The request could not be understood.' },
   BucketAlreadyExists: {
     status: 409,
-    message: 'The requested bucket name is not available. Select a different name and try again.',
+    message:
+      'The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again.',
   },
   BucketAlreadyOwnedByYou: {
     status: 409,
-    message: 'The bucket that you tried to create already exists, and you own it.',
+    message: 'Your previous request to create the named bucket succeeded and you already own it.',
   },
   BucketNotEmpty: { status: 409, message: 'The bucket you tried to delete is not empty' },
   ConditionalRequestConflict: {
     status: 409,
     message: 'The conditional request cannot succeed due to a conflicting operation against this resource.',
   },
-  EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed object size.' },
-  EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed object size.' },
+  EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed size' },
+  EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed size' },
   ExpiredToken: { status: 400, message: 'The provided token has expired.' },
   IncompleteBody: {
     status: 400,
     message: 'You did not provide the number of bytes specified by the Content-Length header.',
   },
-  IncorrectNumberOfFilesInPostRequest: { status: 400, message: 'POST requires exactly one file upload per request.' },
   InternalError: { status: 500, message: 'An internal error occurred. Try again.' },
   InvalidAccessKeyId: { status: 403, message: 'The AWS Access Key Id you provided does not exist in our records.' },
   InvalidArgument: { status: 400, message: 'Invalid argument.' },
@@ -54,16 +51,16 @@ export const errorTable = {
     status: 400,
     message: 'The encryption request that you specified is not valid. The valid value is AES256.',
   },
-  InvalidLocationConstraint: { status: 400, message: 'The specified location constraint is not valid.' },
+  InvalidLocationConstraint: { status: 400, message: 'The specified location-constraint is not valid' },
   InvalidPart: {
     status: 400,
     message:
-      "One or more of the specified parts could not be found. The part might not have been uploaded, or the specified entity tag might not have matched the part's entity tag.",
+      "One or more of the specified parts could not be found.  The part may not have been uploaded, or the specified entity tag may not match the part's entity tag.",
   },
   InvalidPartNumber: { status: 416, message: 'The requested partnumber is not satisfiable.' },
   InvalidPartOrder: {
     status: 400,
-    message: 'The list of parts was not in ascending order. The parts list must be specified in order by part number.',
+    message: 'The list of parts was not in ascending order. Parts must be ordered by part number.',
   },
   InvalidPolicyDocument: {
     status: 400,
@@ -75,12 +72,12 @@ export const errorTable = {
     message: "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.",
   },
   InvalidRequest: { status: 400, message: 'Invalid Request' },
-  InvalidStorageClass: { status: 400, message: 'The storage class that you specified is not valid.' },
+  InvalidStorageClass: { status: 400, message: 'The storage class you specified is not valid' },
   InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },
   InvalidToken: { status: 400, message: 'The provided token is malformed or otherwise not valid.' },
   InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
   'KMS.NotFoundException': { status: 400, message: 'The key that the request names does not exist.' },
-  KeyTooLongError: { status: 400, message: 'Your key is too long.' },
+  KeyTooLongError: { status: 400, message: 'Your key is too long' },
   MalformedACLError: {
     status: 400,
     message: 'The ACL that you provided was not well formed or did not validate against our published schema.',
@@ -93,16 +90,16 @@ export const errorTable = {
   MalformedTrailerError: { status: 400, message: 'The request contained trailing data that was not well-formed.' },
   MalformedXML: {
     status: 400,
-    message: 'The XML you provided was not well-formed or did not validate against our published schema.',
+    message: 'The XML you provided was not well-formed or did not validate against our published schema',
   },
   MaxPostPreDataLengthExceeded: {
     status: 400,
     message: 'Your POST request fields preceding the upload file were too large.',
   },
-  MetadataTooLarge: { status: 400, message: 'Your metadata headers exceed the maximum allowed metadata size.' },
+  MetadataTooLarge: { status: 400, message: 'Your metadata headers exceed the maximum allowed metadata size' },
   MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
-  MissingRequestBodyError: { status: 400, message: 'Request body is empty.' },
+  MissingRequestBodyError: { status: 400, message: 'Request Body is empty' },
   MissingSecurityHeader: { status: 400, message: 'Your request was missing a required header.' },
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist' },
   NoSuchPublicAccessBlockConfiguration: {
@@ -118,16 +115,13 @@ export const errorTable = {
     status: 404,
     message: 'The specified object does not have a ObjectLock configuration',
   },
-  NoSuchTagSet: { status: 404, message: 'The TagSet does not exist.' },
+  NoSuchTagSet: { status: 404, message: 'The TagSet does not exist' },
   NoSuchUpload: {
     status: 404,
     message:
       'The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
   },
-  NoSuchVersion: {
-    status: 404,
-    message: 'The version ID specified in the request does not match an existing version.',
-  },
+  NoSuchVersion: { status: 404, message: 'The specified version does not exist.' },
   NoSuchWebsiteConfiguration: {
     status: 404,
     message: 'The specified bucket does not have a website configuration',
@@ -143,7 +137,7 @@ export const errorTable = {
   },
   OperationAborted: {
     status: 409,
-    message: 'A conflicting conditional operation is currently in progress against this resource. Try again.',
+    message: 'A conflicting conditional operation is currently in progress against this resource. Please try again.',
   },
   OwnershipControlsNotFoundError: { status: 404, message: 'The bucket ownership controls were not found' },
   PolicyTooLarge: { status: 400, message: 'Policy exceeds the maximum allowed document size.' },
@@ -164,7 +158,7 @@ export const errorTable = {
   },
   ServerSideEncryptionConfigurationNotFoundError: {
     status: 404,
-    message: 'The server side encryption configuration was not found.',
+    message: 'The server side encryption configuration was not found',
   },
   ServiceUnavailable: { status: 503, message: 'Service is unable to handle the request.' },
   SignatureDoesNotMatch: {
@@ -174,10 +168,6 @@ export const errorTable = {
   },
   SlowDown: { status: 503, message: 'Please reduce your request rate.' },
   UnexpectedContent: { status: 400, message: 'This request does not support content' },
-  UserKeyMustBeSpecified: {
-    status: 400,
-    message: "Bucket POST must contain a field named 'key'.  If it is specified, please check the order of the fields.",
-  },
   XAmzContentSHA256Mismatch: {
     status: 400,
     message: "The provided 'x-amz-content-sha256' header does not match what was computed.",
@@ -193,6 +183,8 @@ export interface ErrorContext {
   details?: Record<string, string>
   /** Elements whose value is the name of a vendor header, without its prefix: `{ ArgumentName: 'copy-source' }`. */
   vendorDetails?: Record<string, string>
+  /** A message that names vendor headers. `header` adds the prefix of the client's dialect to a name. */
+  vendorMessage?: (header: (name: string) => string) => string
   /** Extra response headers, by unprefixed vendor name: `{ 'delete-marker': 'true' }`. */
   vendorHeaders?: Record<string, string>
   /** Plain response headers, such as `ETag` on a 304. */
@@ -210,6 +202,7 @@ export class S3Error extends Error {
   readonly status: number
   readonly details: Record<string, string>
   readonly vendorDetails: Record<string, string>
+  private readonly vendorMessage: ErrorContext['vendorMessage']
   readonly vendorHeaders: Record<string, string>
   readonly headers: Record<string, string>
   readonly reason: string | undefined
@@ -220,7 +213,7 @@ export class S3Error extends Error {
     const { stackTraceLimit } = Error
     if (errorTable[code].status < 500) Error.stackTraceLimit = 0
     super(
-      context.message ?? errorTable[code].message,
+      context.message ?? context.vendorMessage?.((name) => name) ?? errorTable[code].message,
       context.cause === undefined ? undefined : { cause: context.cause },
     )
     Error.stackTraceLimit = stackTraceLimit
@@ -229,10 +222,16 @@ export class S3Error extends Error {
     this.status = errorTable[code].status
     this.details = context.details ?? {}
     this.vendorDetails = context.vendorDetails ?? {}
+    this.vendorMessage = context.vendorMessage
     this.vendorHeaders = context.vendorHeaders ?? {}
     this.headers = context.headers ?? {}
     this.reason = context.reason
     this.findReason = context.findReason
+  }
+
+  /** The message for a client whose vendor headers have this prefix. */
+  messageFor(prefix: string): string {
+    return this.vendorMessage?.((name) => `${prefix}${name}`) ?? this.message
   }
 }
 
@@ -242,10 +241,14 @@ export function invalidArgument(name: string, value: string, message: string): S
   return new S3Error('InvalidArgument', { message, details: { ArgumentName: name, ArgumentValue: shownValue } })
 }
 
-/** The same for a vendor header. `name`: without its prefix. */
-export function invalidVendorArgument(name: string, value: string, message: string): S3Error {
+/** The same for a vendor header. `name`: without its prefix. `message`: the text, or what makes it from the prefixed name. */
+export function invalidVendorArgument(
+  name: string,
+  value: string,
+  message: string | ((prefixedName: string) => string),
+): S3Error {
   return new S3Error('InvalidArgument', {
-    message,
+    vendorMessage: (header) => (typeof message === 'string' ? message : message(header(name))),
     vendorDetails: { ArgumentName: name },
     details: { ArgumentValue: value },
   })

@@ -16,7 +16,7 @@ import {
   worksOnly,
 } from './fields.ts'
 import type { Shape } from './shapes.ts'
-import { base64Digest, boolean, isoInstant, lenientHttpDate, oneOf, type Parser, text } from './values.ts'
+import { base64Digest, boolean, isoInstant, lenientHttpDate, oneOf, oneOfOr, type Parser, text } from './values.ts'
 
 /** Accepted on every operation that names a bucket. */
 export const ownership = {
@@ -279,9 +279,15 @@ const retainUntil: Parser<number> = (raw, name) => {
 
 /** Object Lock in a write. */
 export const lockRequest = {
-  objectLockMode: needs(vendor('object-lock-mode', oneOf('GOVERNANCE', 'COMPLIANCE')), 's3:PutObjectRetention'),
+  objectLockMode: needs(
+    vendor('object-lock-mode', oneOfOr('Unknown wormMode directive.', 'GOVERNANCE', 'COMPLIANCE')),
+    's3:PutObjectRetention',
+  ),
   objectLockRetainUntilDate: needs(vendor('object-lock-retain-until-date', retainUntil), 's3:PutObjectRetention'),
-  objectLockLegalHold: needs(vendor('object-lock-legal-hold', oneOf('ON', 'OFF')), 's3:PutObjectLegalHold'),
+  objectLockLegalHold: needs(
+    vendor('object-lock-legal-hold', oneOfOr("Legal Hold must be either of 'ON' or 'OFF'", 'ON', 'OFF')),
+    's3:PutObjectLegalHold',
+  ),
   objectLockEventHold: refused('vendor', 'object-lock-event-hold'),
   objectLockEventHoldDays: refused('vendor', 'object-lock-event-hold-duration-days'),
   objectLockEventHoldYears: refused('vendor', 'object-lock-event-hold-duration-years'),

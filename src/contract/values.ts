@@ -9,17 +9,33 @@ export const text: Parser<string> = (raw) => raw
 
 /** A decimal integer within bounds, inclusive. */
 export function integer(bounds: { min: number; max?: number }): Parser<number> {
+  return integerOr(bounds, (name) =>
+    bounds.max === undefined
+      ? `${name} must be an integer of at least ${bounds.min}.`
+      : `${name} must be an integer between ${bounds.min} and ${bounds.max}, inclusive.`,
+  )
+}
+
+/** The most entries of a page, or the number of the part that it begins behind. S3 has one text for negative numbers and one for the rest. */
+export const pageNumber: Parser<number> = integerOr({ min: 0, max: 2 ** 31 - 1 }, (name, raw) =>
+  /^-\d+$/.test(raw)
+    ? `Argument ${name === 'max-keys' ? 'maxKeys' : name} must be an integer between 0 and 2147483647`
+    : `Provided ${name} not an integer or within integer range`,
+)
+
+/** The number of a part, from 1 to `max`. */
+export const partNumberUpTo = (max: number): Parser<number> =>
+  integerOr({ min: 1, max }, () => `Part number must be an integer between 1 and ${max}, inclusive`)
+
+function integerOr(
+  bounds: { min: number; max?: number },
+  refusal: (name: string, raw: string) => string,
+): Parser<number> {
   const max = bounds.max ?? Number.MAX_SAFE_INTEGER
   return (raw, name) => {
     const value = /^-?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN
     if (value >= bounds.min && value <= max) return value
-    throw invalidArgument(
-      name,
-      raw,
-      bounds.max === undefined
-        ? `${name} must be an integer of at least ${bounds.min}.`
-        : `${name} must be an integer between ${bounds.min} and ${bounds.max}, inclusive.`,
-    )
+    throw invalidArgument(name, raw, refusal(name, raw))
   }
 }
 
@@ -38,12 +54,23 @@ export const boolean: Parser<boolean> = (raw, name) => {
 }
 
 export function oneOf<const T extends string>(...allowed: T[]): Parser<T> {
+  return oneOfOr((name) => `${name} must be one of ${allowed.join(', ')}.`, ...allowed)
+}
+
+/** `oneOf` where S3 has a text of its own for other values. */
+export function oneOfOr<const T extends string>(
+  refusal: string | ((name: string) => string),
+  ...allowed: T[]
+): Parser<T> {
   return (raw, name) => {
     const found = allowed.find((value) => value === raw)
     if (found !== undefined) return found
-    throw invalidArgument(name, raw, `${name} must be one of ${allowed.join(', ')}.`)
+    throw invalidArgument(name, raw, typeof refusal === 'string' ? refusal : refusal(name))
   }
 }
+
+/** How keys are written in a listing. */
+export const encodingMethod: Parser<'url'> = oneOfOr('Invalid Encoding Method specified in Request', 'url')
 
 /** Milliseconds since the epoch of an HTTP date; `undefined` for an invalid one, which RFC 9110 says to ignore. */
 export const lenientHttpDate: Parser<number | undefined> = (raw) => {

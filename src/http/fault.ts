@@ -24,7 +24,7 @@ const detail = (text: string): string => escapeXml(text.slice(0, detailCharsMax)
 
 /** The `Error` element without the XML declaration, because a slow answer has already sent that. */
 export function faultElement(fault: S3Error, { resource, requestId, hostId, dialect }: FaultContext): string {
-  let xml = `<Error><Code>${fault.code}</Code><Message>${detail(fault.message)}</Message>`
+  let xml = `<Error><Code>${fault.code}</Code><Message>${detail(fault.messageFor(dialect.prefix))}</Message>`
   for (const [name, value] of Object.entries(fault.vendorDetails)) xml += `<${name}>${dialect.prefix}${value}</${name}>`
   for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${detail(value)}</${name}>`
   xml += `<Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId>`

@@ -227,7 +227,10 @@ function checkExpected(algorithm: ChecksumAlgorithm, expected: string | undefine
   if (expected === undefined || expected === computed) return
   const { header, bytes } = checksumFields[algorithm]
   if (!isBase64Of(bytes, expected)) {
-    throw new S3Error('InvalidRequest', { message: `Value for ${header} header is invalid.` })
+    // A header was judged before the data was read, so this was a trailer.
+    throw new S3Error('InvalidRequest', {
+      vendorMessage: (prefixed) => `Value for ${prefixed(header)} trailing header is invalid.`,
+    })
   }
   throw new S3Error('BadDigest', {
     message: `The ${algorithm} you specified did not match the calculated checksum.`,

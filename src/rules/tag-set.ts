@@ -6,12 +6,17 @@ import type { Tag } from '../records/object-attributes.ts'
 // AWS S3: letters, numbers and spaces representable in UTF-8, and + - = . _ : / @
 const allowed = /^[\p{L}\p{M}\p{N}\p{Zs}+\-=._:/@]*$/u
 
+const ofSystem = {
+  bucket: 'System tags cannot be added/updated by requester',
+  object: 'Your TagKey cannot be prefixed with aws:',
+} as const
+
 /** Throws InvalidTag, and BadRequest for too many, as S3 does. */
 export function checkTags(tags: readonly Tag[], of: 'bucket' | 'object'): readonly Tag[] {
   const max = of === 'bucket' ? limits.bucketTagsMax : limits.objectTagsMax
   if (tags.length > max) {
     throw new S3Error('BadRequest', {
-      message: `${of === 'bucket' ? 'Bucket' : 'Object'} tags cannot be greater than ${max}`,
+      message: `${of === 'bucket' ? 'Bucket tag count' : 'Object tags'} cannot be greater than ${max}`,
     })
   }
   const seen = new Set<string>()
@@ -22,7 +27,7 @@ export function checkTags(tags: readonly Tag[], of: 'bucket' | 'object'): readon
     if ([...value].length > limits.tagValueCharsMax || !allowed.test(value)) {
       throw invalidTag('The TagValue you have provided is invalid', key, { TagValue: value })
     }
-    if (key.toLowerCase().startsWith('aws:')) throw invalidTag('System tags cannot be added/updated by requester', key)
+    if (key.toLowerCase().startsWith('aws:')) throw invalidTag(ofSystem[of], key)
     if (seen.has(key)) throw invalidTag('Cannot provide multiple Tags with the same key', key)
     seen.add(key)
   }
@@ -42,7 +47,8 @@ export function parseTaggingHeader(header: string): readonly Tag[] {
     invalidVendorArgument(
       'tagging',
       header,
-      'The header tagging shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.',
+      (name) =>
+        `The header '${name}' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.`,
     )
   const pairs = header.split('&').filter((pair) => pair !== '')
   const tags = pairs.map((pair) => {

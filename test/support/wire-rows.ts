@@ -32,6 +32,8 @@ export interface Expected {
   status: number
   /** The code of an error. HEAD has no body for it, so the server's log is asked. */
   code?: ErrorCode
+  /** The text of an error, where clients or their test suites compare it. */
+  message?: string
   /** Elements of an error beside those that every error has. */
   details?: Record<string, unknown>
   /** `undefined`: must not be sent. */
@@ -180,9 +182,10 @@ async function withText(output: object): Promise<object> {
   return Body?.transformToString === undefined ? output : { ...output, Body: await Body.transformToString() }
 }
 
-const expectedOf = ({ status, code, details, headers, vendor, xml, body }: Row): Expected => ({
+const expectedOf = ({ status, code, message, details, headers, vendor, xml, body }: Row): Expected => ({
   status,
   ...(code === undefined ? {} : { code }),
+  ...(message === undefined ? {} : { message }),
   ...(details === undefined ? {} : { details }),
   ...(headers === undefined ? {} : { headers }),
   ...(vendor === undefined ? {} : { vendor }),
@@ -251,11 +254,11 @@ function expectDialect(reply: Reply, vendor: Record<string, unknown>, { prefix }
   )
 }
 
-function expectError({ value, namespace }: XmlDocument, { code, details }: Expected, requestId: string): void {
+function expectError({ value, namespace }: XmlDocument, { code, message, details }: Expected, requestId: string): void {
   expect(namespace).toBeUndefined()
   const { Code, Message, Resource, RequestId, HostId, ...rest } = value as Record<string, string>
   expect({ Code, RequestId }).toEqual({ Code: code, RequestId: requestId })
-  expect(Message?.length).toBeGreaterThan(0)
+  expect(Message).toEqual(message ?? expect.stringMatching(/./))
   expect([typeof Resource, typeof HostId]).toEqual(['string', 'string'])
   if (details !== undefined) expect(rest).toEqual(details)
 }

@@ -54,6 +54,7 @@ wireTests('PutBucketTagging', [
   {
     it: 'refuses 51 tags',
     ...refusal('BadRequest', {}),
+    message: 'Bucket tag count cannot be greater than 50',
     ask: { method: 'PUT', query, body: tagging(tags(51)) },
     afterwards: hasNoTags,
     sdk: sdk(PutBucketTaggingCommand, {
@@ -165,6 +166,7 @@ wireTests('GetBucketTagging', [
   {
     it: 'answers NoSuchTagSet where there are none',
     ...refusal('NoSuchTagSet', { BucketName: 'wire' }),
+    message: 'The TagSet does not exist',
     ask: { method: 'GET', query },
     sdk: sdk(GetBucketTaggingCommand, { Bucket: 'wire' }),
   },

@@ -13,6 +13,7 @@ const isNotThere = async (wire: Wire): Promise<void> => {
   expect((await wire.ask({ method: 'HEAD', key: 'a' })).status).toBe(404)
 }
 
+const crc32 = referenceChecksum('CRC32', text)
 const put = (more: Partial<Ask>): Ask => ({ method: 'PUT', key: 'a', ...more })
 
 const announced: Row[] = [
@@ -43,7 +44,49 @@ const announced: Row[] = [
   {
     it: 'refuses an MD5 that is announced and not sent',
     ...refusal('InvalidRequest', {}),
+    message:
+      '{{prefix}}sdk-checksum-algorithm specified, but no corresponding {{prefix}}checksum-* or {{prefix}}trailer headers were found.',
     ask: put({ body: text, vendor: { 'sdk-checksum-algorithm': 'MD5' } }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'refuses another checksum than the one that is announced',
+    ...refusal('InvalidRequest', {}),
+    message: 'Value for {{prefix}}sdk-checksum-algorithm header is invalid.',
+    ask: put({ body: text, vendor: { 'sdk-checksum-algorithm': 'SHA1', [header('CRC32')]: crc32 } }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'refuses a second checksum',
+    ...refusal('InvalidRequest', {}),
+    message: 'Expecting a single {{prefix}}checksum- header. Multiple checksum Types are not allowed.',
+    ask: put({
+      body: text,
+      vendor: { [header('CRC32')]: crc32, [header('SHA1')]: referenceChecksum('SHA1', text) },
+    }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'refuses a header that holds no checksum',
+    ...refusal('InvalidRequest', {}),
+    message: 'Value for {{prefix}}checksum-crc32 header is invalid.',
+    ask: put({ body: text, vendor: { [header('CRC32')]: 'BAD' } }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'refuses a trailer that holds no checksum',
+    ...refusal('InvalidRequest', {}),
+    message: 'Value for {{prefix}}checksum-crc32 trailing header is invalid.',
+    ask: put({
+      payload: { mode: 'unsigned-trailer', chunks: [Buffer.from(text)], trailers: { 'checksum-crc32': 'BAD' } },
+    }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'refuses a wrong Content-MD5',
+    ...refusal('BadDigest', {}),
+    message: 'The Content-MD5 you specified did not match what we received.',
+    ask: put({ body: text, headers: { 'Content-MD5': md5Base64('another text') } }),
     afterwards: isNotThere,
   },
   {

@@ -109,6 +109,14 @@ const directives: Row[] = [
     sdk: sdk(CopyObjectCommand, { ...input, MetadataDirective: 'COPY' }),
   },
   {
+    it: 'does not measure metadata that it ignores',
+    ...copied,
+    ask: copy({ 'metadata-directive': 'COPY', 'meta-size': 'L'.repeat(2_100) }),
+    afterwards: answers((reply, prefix) =>
+      expect(described(reply, prefix)).toEqual(['text/plain', 'no-cache', 'red', undefined, '2']),
+    ),
+  },
+  {
     it: 'takes the tags of the request when told to replace them',
     proves: ['vendor:tagging-directive'],
     ...copied,

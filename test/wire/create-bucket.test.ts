@@ -120,6 +120,7 @@ const rows: Row[] = [
   {
     it: 'answers BucketAlreadyOwnedByYou to its owner who asks for the same location again, as S3 does outside us-east-1',
     ...refusal('BucketAlreadyOwnedByYou', { BucketName: 'wire' }),
+    message: 'Your previous request to create the named bucket succeeded and you already own it.',
     withoutBucket: true,
     given: async (wire) => {
       await wire.must({ method: 'PUT', body: located('eu-west-1') })

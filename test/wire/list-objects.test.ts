@@ -174,8 +174,21 @@ const throughSdk: Row[] = [
   {
     it: 'refuses a negative page to the SDK',
     ...refusal('InvalidArgument'),
+    message: 'Argument maxKeys must be an integer between 0 and 2147483647',
     ask: { method: 'GET', query: { 'max-keys': '-1' } },
     sdk: sdk(ListObjectsCommand, { Bucket: 'wire', MaxKeys: -1 }),
+  },
+  {
+    it: 'refuses a page of no number',
+    ...refusal('InvalidArgument', { ArgumentName: 'max-keys', ArgumentValue: 'x' }),
+    message: 'Provided max-keys not an integer or within integer range',
+    ask: { method: 'GET', query: { 'max-keys': 'x' } },
+  },
+  {
+    it: 'refuses an encoding that it does not know',
+    ...refusal('InvalidArgument', { ArgumentName: 'encoding-type', ArgumentValue: 'x' }),
+    message: 'Invalid Encoding Method specified in Request',
+    ask: { method: 'GET', query: { 'encoding-type': 'x' } },
   },
 ]
 

@@ -94,18 +94,21 @@ interface Writing {
 }
 
 const past = '2020-01-01T00:00:00.000Z'
-const invalid: [what: string, vendor: Record<string, string>, details: Record<string, unknown>][] = [
-  ['a mode without a date', { 'object-lock-mode': 'GOVERNANCE' }, {}],
-  ['a date without a mode', { 'object-lock-retain-until-date': lockedUntil }, {}],
+const both = '{{prefix}}object-lock-retain-until-date and {{prefix}}object-lock-mode must both be supplied'
+const invalid: [what: string, vendor: Record<string, string>, details: Record<string, unknown>, message?: string][] = [
+  ['a mode without a date', { 'object-lock-mode': 'GOVERNANCE' }, {}, both],
+  ['a date without a mode', { 'object-lock-retain-until-date': lockedUntil }, {}, both],
   [
     'an unknown mode',
     { ...governed, 'object-lock-mode': 'governance' },
     { ArgumentName: '{{prefix}}object-lock-mode', ArgumentValue: 'governance' },
+    'Unknown wormMode directive.',
   ],
   [
     'an unknown status of a hold',
     { 'object-lock-legal-hold': 'on' },
     { ArgumentName: '{{prefix}}object-lock-legal-hold', ArgumentValue: 'on' },
+    "Legal Hold must be either of 'ON' or 'OFF'",
   ],
   [
     'a date that has passed',
@@ -151,9 +154,10 @@ function badLockRows({ ask, unwritten }: Writing): Row[] {
   return [
     ...unlocked,
     ...invalid.map(
-      ([what, vendor, details]): Row => ({
+      ([what, vendor, details, message]): Row => ({
         it: `refuses ${what}`,
         ...refusal('InvalidArgument', details),
+        ...(message === undefined ? {} : { message }),
         given: inVault,
         ask: ask(vendor),
         afterwards: unwritten,

@@ -302,7 +302,8 @@ const rows: Row[] = [
   },
   {
     it: 'needs a key',
-    ...refusal('UserKeyMustBeSpecified', { ArgumentName: 'key', ArgumentValue: '' }),
+    ...refusal('InvalidArgument', { ArgumentName: 'key', ArgumentValue: '' }),
+    message: 'User key must have a length greater than 0.',
     ask: post({ key: '' }),
     afterwards: isNotThere,
   },

@@ -66,6 +66,7 @@ const tags: Row[] = [
   {
     it: 'refuses 11 tags',
     ...refusal('BadRequest', {}),
+    message: 'Object tags cannot be greater than 10',
     ask: tagged(Array.from({ length: 11 }, (_, i) => `k${i}=v`).join('&')),
     afterwards: isNotThere,
   },
@@ -84,6 +85,8 @@ const tags: Row[] = [
   {
     it: 'refuses two tags of one key',
     ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}tagging', ArgumentValue: 'k=1&k=2' }),
+    message:
+      "The header '{{prefix}}tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.",
     ask: tagged('k=1&k=2'),
     afterwards: isNotThere,
     sdk: sdk(PutObjectCommand, { ...input, Tagging: 'k=1&k=2' }),
@@ -92,6 +95,7 @@ const tags: Row[] = [
   {
     it: "refuses a key of the system's",
     ...refusal('InvalidTag', { TagKey: 'aws:k' }),
+    message: 'Your TagKey cannot be prefixed with aws:',
     ask: tagged('aws:k=v'),
     afterwards: isNotThere,
   },

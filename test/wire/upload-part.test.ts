@@ -103,6 +103,7 @@ const addresses: Row[] = [
       it: `refuses part number "${partNumber}"`,
       proves: ['query:partNumber', 'part numbers 1 to 10,000 of UploadPart'],
       ...refusal('InvalidArgument', { ArgumentName: 'partNumber', ArgumentValue: partNumber }),
+      message: 'Part number must be an integer between 1 and 10000, inclusive',
       given: begun(),
       ask: put({}, { partNumber }),
       afterwards: partsHold(),

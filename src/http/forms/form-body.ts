@@ -4,7 +4,7 @@
  */
 import type { Busboy as ParserClass } from '@fastify/busboy'
 import type { ByteSink } from '../../byte-source.ts'
-import { S3Error } from '../../errors.ts'
+import { invalidArgument, S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import type { Exchange } from '../exchange.ts'
 import { headerValue, type RequestHead } from '../request-head.ts'
@@ -75,7 +75,7 @@ export class FormBody {
 
   /**
    * Resolves when all fields before the file are known. The caller must then `close` it in any case. Throws MissingContentLength, MalformedPOSTRequest,
-   * MaxPostPreDataLengthExceeded, IncorrectNumberOfFilesInPostRequest, and what the body rejects with.
+   * MaxPostPreDataLengthExceeded, InvalidArgument for a form without a file, and what the body rejects with.
    */
   static async open(exchange: Exchange, head: RequestHead): Promise<FormBody> {
     // S3 checks the length first, as for any object.
@@ -208,7 +208,9 @@ export class FormBody {
     this.#parser.end()
     await this.#finished.promise
     await this.#giveFound()
-    if (this.#state === 'fields') throw new S3Error('IncorrectNumberOfFilesInPostRequest')
+    if (this.#state === 'fields') {
+      throw invalidArgument('file', '0', 'POST requires exactly one file upload per request.')
+    }
   }
 }
 

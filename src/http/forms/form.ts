@@ -41,8 +41,7 @@ export function readForm(form: FormBody, head: RequestHead, bucket: string, rule
   const fields = withFilename(onceEach(form.fields), form.filename)
   const values: FormFields = new Map([...fields].map(([name, { value }]) => [name, value]))
   const principal = verifyForm(values, rules)
-  const key = values.get('key') ?? ''
-  if (key === '') throw new S3Error('UserKeyMustBeSpecified', { details: { ArgumentName: 'key', ArgumentValue: '' } })
+  const key = keyOf(values)
   return {
     principal,
     bounds: principal === nobody ? unbound : boundsByPolicy(values, bucket, rules),
@@ -51,6 +50,17 @@ export function readForm(form: FormBody, head: RequestHead, bucket: string, rule
     vendorValues: vendorValuesOf(fields, head.dialect),
     head: headOf(fields, head, key),
   }
+}
+
+/** Throws InvalidArgument. */
+function keyOf(values: FormFields): string {
+  const key = values.get('key')
+  if (key === undefined) {
+    const order = 'If it is specified, please check the order of the fields.'
+    throw invalidArgument('key', '', `Bucket POST must contain a field named 'key'.  ${order}`)
+  }
+  if (key === '') throw invalidArgument('key', '', 'User key must have a length greater than 0.')
+  return key
 }
 
 /** For an unsigned form, which has no policy: the bucket alone decides. */

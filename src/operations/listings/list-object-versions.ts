@@ -10,7 +10,7 @@ import {
   struct,
   timestamp,
 } from '../../contract/shapes.ts'
-import { integer, oneOf, text, unlessEmpty } from '../../contract/values.ts'
+import { encodingMethod, pageNumber, text, unlessEmpty } from '../../contract/values.ts'
 import { invalidArgument } from '../../errors.ts'
 import { type ListedVersion, listVersions } from '../../objects/list-versions.ts'
 import { defineOperation } from '../context.ts'
@@ -31,10 +31,10 @@ export const listObjectVersionsOperation = defineOperation({
   input: {
     prefix: query('prefix', text),
     delimiter: query('delimiter', text),
-    maxKeys: query('max-keys', unlessEmpty(integer({ min: 0, max: 2 ** 31 - 1 }))),
+    maxKeys: query('max-keys', unlessEmpty(pageNumber)),
     keyMarker: query('key-marker', text),
     versionIdMarker: query('version-id-marker', text),
-    encodingType: query('encoding-type', oneOf('url')),
+    encodingType: query('encoding-type', encodingMethod),
     optionalObjectAttributes,
     ...ownership,
   },

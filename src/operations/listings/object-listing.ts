@@ -11,7 +11,7 @@ import {
   struct,
   timestamp,
 } from '../../contract/shapes.ts'
-import { integer, oneOf, text, unlessEmpty } from '../../contract/values.ts'
+import { encodingMethod, pageNumber, text, unlessEmpty } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
 import type { ListedKey } from '../../objects/list-objects.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
@@ -23,8 +23,8 @@ import { optionalObjectAttributes, restoreStatusShape } from '../objects/restore
 export const listingInputs = {
   prefix: query('prefix', text),
   delimiter: query('delimiter', text),
-  maxKeys: query('max-keys', unlessEmpty(integer({ min: 0, max: 2 ** 31 - 1 }))),
-  encodingType: query('encoding-type', oneOf('url')),
+  maxKeys: query('max-keys', unlessEmpty(pageNumber)),
+  encodingType: query('encoding-type', encodingMethod),
   optionalObjectAttributes,
   ...ownership,
 } as const

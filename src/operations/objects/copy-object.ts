@@ -19,7 +19,7 @@ import {
   writeConditions,
 } from '../../contract/groups.ts'
 import { optional, string, struct, timestamp } from '../../contract/shapes.ts'
-import { oneOf, text } from '../../contract/values.ts'
+import { oneOf, oneOfOr, text } from '../../contract/values.ts'
 import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { writeObject } from '../../objects/write-object.ts'
@@ -46,8 +46,8 @@ export const copyObjectOperation = defineOperation({
     copySource: required(vendor('copy-source', text)),
     ...copySourceInputs,
     ...sourceCustomerKey,
-    metadataDirective: vendor('metadata-directive', oneOf('COPY', 'REPLACE')),
-    taggingDirective: vendor('tagging-directive', oneOf('COPY', 'REPLACE')),
+    metadataDirective: vendor('metadata-directive', oneOfOr('Unknown metadata directive.', 'COPY', 'REPLACE')),
+    taggingDirective: vendor('tagging-directive', oneOfOr('Unknown tagging directive.', 'COPY', 'REPLACE')),
     tagging,
     // No object here has annotations to copy or to leave.
     annotationDirective: vendor('object-annotation-directive', oneOf('COPY', 'EXCLUDE')),
@@ -172,8 +172,10 @@ function changesObject(input: CopyDirectives): boolean {
 
 /** Metadata and tags each come from the source, or from the request when its directive says so. */
 function copiedAttributes(input: CopyDirectives, source: ObjectAttributes): ObjectAttributes {
-  const own = objectAttributes({ ...input, tagging: undefined })
-  const { headers, metadata } = input.metadataDirective === 'REPLACE' ? own : source
+  const replaces = input.metadataDirective === 'REPLACE'
+  // Metadata beside another directive is ignored, however long it is.
+  const own = objectAttributes({ ...input, tagging: undefined, metadata: replaces ? input.metadata : {} })
+  const { headers, metadata } = replaces ? own : source
   const tags = input.taggingDirective === 'REPLACE' ? parseTaggingHeader(input.tagging ?? '') : source.tags
   // Lock, storage class and redirect are never copied. They come from the request or from the bucket.
   return { ...own, headers, metadata, tags }

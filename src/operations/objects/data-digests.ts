@@ -17,11 +17,18 @@ export interface ChecksumInputs extends Partial<Record<ChecksumInputName, string
 export const checksumType: Parser<Checksum['type']> = (raw, name) => {
   const upper = raw.toUpperCase()
   if (upper === 'COMPOSITE' || upper === 'FULL_OBJECT') return upper
-  throw invalidValue(name)
+  throw new S3Error('InvalidRequest', { message: `Value for ${name} header is invalid.` })
 }
 
-const invalidValue = (header: string): S3Error =>
-  new S3Error('InvalidRequest', { message: `Value for ${header} header is invalid.` })
+const invalidValue = (name: string): S3Error =>
+  new S3Error('InvalidRequest', { vendorMessage: (header) => `Value for ${header(name)} header is invalid.` })
+
+/** Two checksums can't both be the one that S3 keeps with an object. */
+const severalChecksums = (): S3Error =>
+  new S3Error('InvalidRequest', {
+    vendorMessage: (header) =>
+      `Expecting a single ${header('checksum-')} header. Multiple checksum Types are not allowed.`,
+  })
 
 const checksumInputs = checksumAlgorithms.map((algorithm) => ({ algorithm, name: checksumInputName(algorithm) }))
 
@@ -31,11 +38,7 @@ function checksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'va
   for (const { algorithm, name } of checksumInputs) {
     const value = input[name]
     if (value === undefined) continue
-    if (sent !== undefined) {
-      throw new S3Error('InvalidRequest', {
-        message: 'Expecting a single checksum header. Multiple checksum types are not allowed.',
-      })
-    }
+    if (sent !== undefined) throw severalChecksums()
     sent = { algorithm, value }
   }
   return sent
@@ -88,11 +91,7 @@ function checksumDemand(body: RequestBody, input: ChecksumInputs, presigned: boo
     body.trailerNames.length === 0
       ? []
       : checksumAlgorithms.filter((algorithm) => body.trailerNames.includes(checksumFields[algorithm].header))
-  if (trailing.length + (sent === undefined ? 0 : 1) > 1) {
-    throw new S3Error('InvalidRequest', {
-      message: 'Expecting a single checksum header or trailer. Multiple checksum types are not allowed.',
-    })
-  }
+  if (trailing.length + (sent === undefined ? 0 : 1) > 1) throw severalChecksums()
   const algorithm = sent?.algorithm ?? trailing[0]
   // S3 does not read it in a URL, whose signer knew no body.
   if (!presigned || algorithm !== undefined) checkAnnounced(input, algorithm)
@@ -113,11 +112,10 @@ function checkAnnounced(
 ): void {
   if (announced === undefined || announced === sent) return
   if (announced === 'MD5' && sent === undefined && contentMd5 !== undefined) return
+  if (sent !== undefined) throw invalidValue('sdk-checksum-algorithm')
   throw new S3Error('InvalidRequest', {
-    message:
-      sent === undefined
-        ? 'sdk-checksum-algorithm specified, but no corresponding checksum header or trailer was found.'
-        : 'Value for sdk-checksum-algorithm header is invalid.',
+    vendorMessage: (header) =>
+      `${header('sdk-checksum-algorithm')} specified, but no corresponding ${header('checksum-*')} or ${header('trailer')} headers were found.`,
   })
 }
 

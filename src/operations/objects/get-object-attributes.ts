@@ -3,7 +3,7 @@ import { customerKey, encryptionOfRead } from '../../contract/encryption-fields.
 import { outHeader, required, vendor } from '../../contract/fields.ts'
 import { deleteMarkerOut, ownership, requestCharged, versionId, versionIdOut } from '../../contract/groups.ts'
 import { boolean, integer as integerElement, list, optional, string, struct } from '../../contract/shapes.ts'
-import { integer, type Parser } from '../../contract/values.ts'
+import { type Parser, pageNumber } from '../../contract/values.ts'
 import { invalidArgument, S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { partsCount } from '../../objects/object-parts.ts'
@@ -47,8 +47,8 @@ export const getObjectAttributesOperation = defineOperation({
   summary: 'Returns those of an object’s entity tag, checksum, parts, storage class and size that the request names.',
   input: {
     objectAttributes: required(vendor('object-attributes', attributeList)),
-    maxParts: vendor('max-parts', integer({ min: 0, max: 2 ** 31 - 1 })),
-    partNumberMarker: vendor('part-number-marker', integer({ min: 0, max: 2 ** 31 - 1 })),
+    maxParts: vendor('max-parts', pageNumber),
+    partNumberMarker: vendor('part-number-marker', pageNumber),
     versionId,
     ...customerKey,
     ...encryptionOfRead,

@@ -66,7 +66,8 @@ function lockAttributes(input: AttributeInputs): Pick<ObjectAttributes, 'retenti
   const { objectLockMode: mode, objectLockRetainUntilDate: untilMs, objectLockLegalHold: hold } = input
   if ((mode === undefined) !== (untilMs === undefined)) {
     throw new S3Error('InvalidArgument', {
-      message: 'object-lock-retain-until-date and object-lock-mode must both be supplied',
+      vendorMessage: (header) =>
+        `${header('object-lock-retain-until-date')} and ${header('object-lock-mode')} must both be supplied`,
     })
   }
   return {

@@ -33,12 +33,10 @@ export const postObjectOperation = defineOperation({
   errors: [
     ...errorsOfWrite,
     'EntityTooSmall',
-    'IncorrectNumberOfFilesInPostRequest',
     'InvalidPolicyDocument',
     'MalformedPOSTRequest',
     'MalformedXML',
     'MaxPostPreDataLengthExceeded',
-    'UserKeyMustBeSpecified',
   ],
 
   conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),

@@ -2,7 +2,7 @@
 import { customerKey, encryptionOfRead } from '../../contract/encryption-fields.ts'
 import { header, query, vendor } from '../../contract/fields.ts'
 import { ownership, readConditions, responseOverrides, versionId } from '../../contract/groups.ts'
-import { integer, oneOf, type Parser, text, unlessEmpty } from '../../contract/values.ts'
+import { oneOf, type Parser, partNumberUpTo, text, unlessEmpty } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
 
 /** The AWS SDK for C++ sends it in lower case. */
@@ -11,7 +11,7 @@ const checksumMode: Parser<'ENABLED'> = (raw, name) => oneOf('ENABLED')(raw.toUp
 export const readInputs = {
   range: header('Range', text),
   ifRange: header('If-Range', text),
-  partNumber: query('partNumber', unlessEmpty(integer({ min: 1, max: limits.partNumberMax }))),
+  partNumber: query('partNumber', unlessEmpty(partNumberUpTo(limits.partNumberMax))),
   versionId,
   checksumMode: vendor('checksum-mode', checksumMode),
   ...readConditions,

@@ -1,7 +1,7 @@
 import { query } from '../../contract/fields.ts'
 import { ownership, requestCharged } from '../../contract/groups.ts'
 import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../../contract/shapes.ts'
-import { integer, oneOf, text, unlessEmpty } from '../../contract/values.ts'
+import { encodingMethod, pageNumber, text, unlessEmpty } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
 import { checkUploadMarker, listUploads } from '../../objects/uploads.ts'
 import { defineOperation } from '../context.ts'
@@ -20,10 +20,10 @@ export const listMultipartUploadsOperation = defineOperation({
   input: {
     prefix: query('prefix', text),
     delimiter: query('delimiter', text),
-    maxUploads: query('max-uploads', unlessEmpty(integer({ min: 0, max: 2 ** 31 - 1 }))),
+    maxUploads: query('max-uploads', unlessEmpty(pageNumber)),
     keyMarker: query('key-marker', text),
     uploadIdMarker: query('upload-id-marker', text),
-    encodingType: query('encoding-type', oneOf('url')),
+    encodingType: query('encoding-type', encodingMethod),
     ...ownership,
   },
   output: requestCharged,

@@ -11,7 +11,7 @@ import {
   struct,
   timestamp,
 } from '../../contract/shapes.ts'
-import { integer, unlessEmpty } from '../../contract/values.ts'
+import { pageNumber, unlessEmpty } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
 import { listParts } from '../../objects/upload-parts.ts'
 import { ownerOfObject } from '../../rules/access-list.ts'
@@ -33,8 +33,8 @@ export const listPartsOperation = defineOperation({
   summary: 'Lists the parts of an open upload.',
   input: {
     uploadId,
-    maxParts: query('max-parts', unlessEmpty(integer({ min: 0, max: 2 ** 31 - 1 }))),
-    partNumberMarker: query('part-number-marker', unlessEmpty(integer({ min: 0, max: 2 ** 31 - 1 }))),
+    maxParts: query('max-parts', unlessEmpty(pageNumber)),
+    partNumberMarker: query('part-number-marker', unlessEmpty(pageNumber)),
     ...customerKey,
     ...ownership,
   },
