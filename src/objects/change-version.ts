@@ -58,10 +58,11 @@ export async function setLegalHold(
   address: VersionAddress,
   legalHold: boolean,
 ): Promise<VersionInBucket> {
-  return changeVersion(backend, scope, address, async (record, { record: bucket }) => {
+  const change = async (record: ObjectRecord, { record: bucket }: FoundBucket): Promise<ObjectRecord> => {
     requireObjectLock(bucket)
     return withAttributes(record, { legalHold })
-  })
+  }
+  return changeVersion(backend, scope, address, change, { deleted: 'refused' })
 }
 
 /**
@@ -94,12 +95,13 @@ export async function setRetention(
   retention: Retention | undefined,
   bypassGovernance: boolean,
 ): Promise<VersionInBucket> {
-  return changeVersion(backend, scope, address, async (record, bucket) => {
+  const change = async (record: ObjectRecord, bucket: FoundBucket): Promise<ObjectRecord> => {
     requireObjectLock(bucket.record)
     checkRetentionChange(record.attributes, retention, await lockClaim(backend, bucket, bypassGovernance, [record]))
     await checkLockRequest(backend, bucket.record, { retention })
     return withAttributes(record, { retention })
-  })
+  }
+  return changeVersion(backend, scope, address, change, { deleted: 'refused' })
 }
 
 /**

@@ -125,7 +125,7 @@ wireTests('PutObjectLegalHold', [
     ...refusal('MalformedXML'),
     ask: putDocument(query, '<LegalHold/>', 'a'),
   },
-  ...missingVersionRows(putHold('ON'), (wire) => vault(wire)),
+  ...missingVersionRows(putHold('ON'), (wire) => vault(wire), 'MethodNotAllowed'),
   ...documentRows(putHold('OFF'), held, isHeld('ON'), { digestRequired: 'by AWS' }),
   ...ownerRows(putHold('OFF'), keeps),
 ])

@@ -231,7 +231,7 @@ wireTests('PutObjectRetention', [
   ...kept,
   ...refused,
   ...unlockedRows(putRetention('GOVERNANCE', then), throughSdk('GOVERNANCE', then)),
-  ...missingVersionRows(putRetention('GOVERNANCE', then), (wire) => vault(wire)),
+  ...missingVersionRows(putRetention('GOVERNANCE', then), (wire) => vault(wire), 'MethodNotAllowed'),
   ...documentRows(putRetention('GOVERNANCE', later), under('GOVERNANCE'), isRetained('GOVERNANCE', then), {
     digestRequired: true,
   }),
