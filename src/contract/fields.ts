@@ -179,7 +179,8 @@ export type EncodedFields<F extends OutputFields> = {
 }
 
 export type OutputBody =
-  | { kind: 'none' }
+  /** `contentType`: what a document would be, for answers that have none. */
+  | { kind: 'none'; contentType?: 'application/xml' }
   /** `body: ByteSource`. Content-Length is its size. */
   | { kind: 'stream' }
   /** `body`: the value of the shape. If `optional`, `undefined` sends no document. */

@@ -48,8 +48,15 @@ export function send(
     const json = ['Content-Type', 'application/json', ...headers(answer)]
     return sendBytes(exchange, head, status, json, Buffer.from(answer.body as string))
   }
-  if (document === undefined || answer.body === undefined)
-    return sendBytes(exchange, head, status, headers(answer), undefined)
+  if (document === undefined || answer.body === undefined) {
+    return sendBytes(exchange, head, status, [...typeOfNothing(operation), ...headers(answer)], undefined)
+  }
   const bytes = document.document(answer.body)
   sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
+}
+
+/** The type of the document that an answer without one stands for, where S3 tells it. */
+function typeOfNothing({ outputBody }: Endpoint['operation']): string[] {
+  const type = outputBody.kind === 'none' ? outputBody.contentType : undefined
+  return type === undefined ? [] : ['Content-Type', type]
 }

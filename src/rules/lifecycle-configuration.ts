@@ -39,13 +39,10 @@ function checkFilter({ prefix = '', tags, sizeGreaterThan, sizeLessThan }: Lifec
   if (new Set(keys).size < keys.length) throw invalidRequest('Duplicate Tag Keys are not allowed.')
   for (const { key, value } of tags) {
     if (key === '' || [...key].length > limits.tagKeyCharsMax) {
-      throw new S3Error('InvalidTag', { message: 'The TagKey you have provided is invalid', details: { TagKey: key } })
+      throw invalidRequest(`A Tag's Key must be a length between 1 and ${limits.tagKeyCharsMax}`)
     }
     if ([...value].length > limits.tagValueCharsMax) {
-      throw new S3Error('InvalidTag', {
-        message: 'The TagValue you have provided is invalid',
-        details: { TagKey: key },
-      })
+      throw invalidRequest(`A Tag's Value must be a length between 0 and ${limits.tagValueCharsMax}`)
     }
   }
   checkSize('ObjectSizeGreaterThan', sizeGreaterThan, 0)
@@ -90,7 +87,8 @@ function checkNoncurrent({ days, keeps }: NoncurrentExpiration): void {
 }
 
 function checkDays(element: string, action: string, days: number): void {
-  if (days >= 1 && days <= limits.lifecycleDaysMax) return
+  if (days > limits.lifecycleDaysMax) throw new S3Error('MalformedXML')
+  if (days >= 1) return
   throw invalidArgument(element, String(days), `'${element}' for ${action} action must be a positive integer`)
 }
 

@@ -19,7 +19,8 @@ const encryption =
 /** The ARN of a key that the server has. The name is behind the last slash. */
 const kmsKeyArn = 'arn:aws:kms:us-east-1:123456789012:key/invoices'
 const ofAccount = { account: 'main', vendor: { 'account-id': 'main' } } as const
-const noBlocks = '<PublicAccessBlockConfiguration/>'
+const noBlocks =
+  '<PublicAccessBlockConfiguration><BlockPublicAcls>false</BlockPublicAcls></PublicAccessBlockConfiguration>'
 const website =
   '<WebsiteConfiguration><IndexDocument><Suffix>index.html</Suffix></IndexDocument></WebsiteConfiguration>'
 const cors =

@@ -73,7 +73,14 @@ wireTests('PutAccountPublicAccessBlock', [
       },
     }),
   ),
-  { it: 'takes nothing for no block', status: 200, given: blockAll, ask: putBlock(), afterwards: holds() },
+  {
+    it: 'refuses a document that sets nothing',
+    ...refusal('InvalidRequest', {}),
+    message: 'Must specify at least one configuration.',
+    given: blockAll,
+    ask: putBlock(),
+    afterwards: holds(...kindsOfBlock),
+  },
   {
     it: 'refuses what is no truth value',
     ...refusal('MalformedXML', { Element: 'BlockPublicAcls' }),

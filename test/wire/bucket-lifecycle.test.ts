@@ -115,10 +115,11 @@ const wrong: readonly Wrong[] = [
   ],
   ['a negative size', 'InvalidRequest', [filtered('<ObjectSizeGreaterThan>-1</ObjectSizeGreaterThan>')]],
   ['a prefix that no key can have', 'InvalidRequest', [filtered(`<Prefix>${'p'.repeat(1025)}</Prefix>`)]],
-  ['a tag without a key', 'InvalidTag', [filtered(tag(''))]],
-  ['a tag of a long value', 'InvalidTag', [filtered(tag('t', 'v'.repeat(257)))]],
+  ['a tag without a key', 'InvalidRequest', [filtered(tag(''))]],
+  ['a tag of a long value', 'InvalidRequest', [filtered(tag('t', 'v'.repeat(257)))]],
   ['no days', 'InvalidArgument', [days('0')]],
   ['negative days', 'InvalidArgument', [days('-1')]],
+  ['days beyond 32 bits', 'MalformedXML', [days('2147483648')]],
   [
     'a date within a day',
     'InvalidArgument',

@@ -11,6 +11,7 @@ const rows: Row[] = [
     it: 'finds a bucket, and tells its region',
     status: 200,
     ask: { method: 'HEAD' },
+    headers: { 'Content-Type': 'application/xml' },
     vendor: { 'bucket-region': 'us-east-1', 'access-point-alias': 'false' },
     body: empty,
     sdk: sdk(HeadBucketCommand, { Bucket: 'wire' }, { BucketRegion: 'us-east-1', AccessPointAlias: false }),

@@ -90,7 +90,14 @@ wireTests('PutPublicAccessBlock', [
     ...effects[name],
     ask: put({ [name]: true }),
   })),
-  { it: 'takes nothing for no block', status: 200, ask: put({}), afterwards: holds(blockOf()) },
+  {
+    it: 'refuses a document that sets nothing',
+    ...refusal('InvalidRequest', {}),
+    message: 'Must specify at least one configuration.',
+    given: blockAll,
+    ask: put({}),
+    afterwards: holds(all),
+  },
   {
     it: 'refuses what is no truth value',
     ...refusal('MalformedXML', { Element: 'BlockPublicAcls' }),

@@ -29,7 +29,7 @@ export const putAccountPublicAccessBlockOperation = defineOperation({
   input: { ...accountIn, ...checksumsIn },
   inputBody: requiredDocument(root, blockShape),
   output: {},
-  errors: ['MalformedXML', 'BadDigest', 'InvalidDigest'],
+  errors: ['InvalidRequest', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
 
   async handle(context, { accountId, body }) {
     const { own, blocks } = blocksOf(context, accountId)

@@ -77,7 +77,6 @@ export const putBucketLifecycleOperation = defineOperation({
     'MalformedXML',
     'InvalidArgument',
     'InvalidRequest',
-    'InvalidTag',
     'NotImplemented',
     'BadDigest',
     'InvalidDigest',

@@ -18,11 +18,15 @@ export const headBucketOperation = defineOperation({
     bucketLocationName: absentUnless('bucket-location-name', 'it is a directory bucket'),
     bucketLocationType: absentUnless('bucket-location-type', 'it is a directory bucket'),
   },
+  outputBody: { kind: 'none', contentType: 'application/xml' },
   errors: ['NoSuchBucket'],
 
   async handle({ backend, scope, region }) {
     const bucket = await findBucket(backend, scope)
     // This server has no access points, so no name is an alias of one.
-    return { bucketRegion: regionOf(bucket.locationConstraint, region), accessPointAlias: 'false' }
+    return {
+      bucketRegion: regionOf(bucket.locationConstraint, region),
+      accessPointAlias: 'false',
+    }
   },
 })

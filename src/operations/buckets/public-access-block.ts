@@ -14,12 +14,18 @@ export const blockShape = struct({
   RestrictPublicBuckets: optional(boolean),
 })
 
-export const readBlock = (element: Infer<typeof blockShape>): PublicAccessBlock => ({
-  blockPublicAcls: element.BlockPublicAcls ?? false,
-  ignorePublicAcls: element.IgnorePublicAcls ?? false,
-  blockPublicPolicy: element.BlockPublicPolicy ?? false,
-  restrictPublicBuckets: element.RestrictPublicBuckets ?? false,
-})
+/** Throws InvalidRequest for a document that sets nothing, not even to `false`. */
+export function readBlock(element: Infer<typeof blockShape>): PublicAccessBlock {
+  if (Object.values(element).every((value) => value === undefined)) {
+    throw new S3Error('InvalidRequest', { message: 'Must specify at least one configuration.' })
+  }
+  return {
+    blockPublicAcls: element.BlockPublicAcls ?? false,
+    ignorePublicAcls: element.IgnorePublicAcls ?? false,
+    blockPublicPolicy: element.BlockPublicPolicy ?? false,
+    restrictPublicBuckets: element.RestrictPublicBuckets ?? false,
+  }
+}
 
 export const elementsOfBlock = (block: PublicAccessBlock): Infer<typeof blockShape> => ({
   BlockPublicAcls: block.blockPublicAcls,
@@ -38,7 +44,7 @@ export const putPublicAccessBlockOperation = defineOperation({
   input: { ...checksumsIn, ...ownership },
   inputBody: requiredDocument(root, blockShape, true),
   output: {},
-  errors: ['NoSuchBucket', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
+  errors: ['NoSuchBucket', 'InvalidRequest', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
 
   async handle({ backend, scope }, { body }) {
     const publicAccessBlock = readBlock(body)
