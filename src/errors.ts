@@ -150,7 +150,7 @@ export const errorTable = {
   },
   RequestTimeTooSkewed: {
     status: 403,
-    message: "The difference between the request time and the server's time is too large.",
+    message: 'The difference between the request time and the current time is too large.',
   },
   RequestTimeout: {
     status: 400,

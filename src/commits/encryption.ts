@@ -92,7 +92,12 @@ export function kmsKey({ keys }: Backend, kmsKeyId: string | undefined): RingKey
   const name = kmsKeyId === undefined ? defaultKmsKeyName : kmsKeyName(kmsKeyId)
   // Clients cannot name the key of SSE-S3.
   const key = name === storeKeyName ? undefined : keys.newest(name)
-  if (key === undefined) throw new S3Error('KMS.NotFoundException', { details: { KeyId: name } })
+  if (key === undefined) {
+    throw new S3Error('KMS.NotFoundException', {
+      message: `Invalid keyId '${kmsKeyId ?? name}'`,
+      details: { KeyId: name },
+    })
+  }
   return key
 }
 

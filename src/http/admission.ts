@@ -19,8 +19,11 @@ export function proofOf(head: RequestHead): Proof {
 }
 
 /** A browser's form holds its own signature, so there is none in headers or query. */
-function isFormPost({ method, names, rawHeaders, rawQuery }: RequestHead): boolean {
-  if (method !== 'POST' || rawQuery !== '' || names.includes('authorization')) return false
+function isFormPost(head: RequestHead): boolean {
+  return head.method === 'POST' && head.rawQuery === '' && !head.names.includes('authorization') && hasFormType(head)
+}
+
+function hasFormType({ names, rawHeaders }: RequestHead): boolean {
   const contentType = rawHeaders[2 * names.indexOf('content-type') + 1]
   return names.includes('content-type') && /^multipart\/form-data\b/i.test(contentType ?? '')
 }
@@ -40,8 +43,11 @@ export function refusalOfUnsigned(): S3Error {
   return new S3Error('AccessDenied')
 }
 
-/** For a signed request to an operation that takes forms: it is not a form, or is signed twice. This is S3's code for a request that is not a form. */
-export function notAForm(): S3Error {
+/** For a request to an operation that takes forms: it is not a form, is signed twice, or has a query. These are S3's codes for that. */
+export function notAForm(head: RequestHead): S3Error {
+  if (head.rawQuery !== '' && hasFormType(head)) {
+    return new S3Error('InvalidArgument', { message: 'Query String Parameters not allowed on POST requests.' })
+  }
   const condition = 'Bucket POST must be of the enclosure-type multipart/form-data'
   return new S3Error('PreconditionFailed', {
     message: `At least one of the pre-conditions you specified did not hold: ${condition}, and signed in the form alone.`,

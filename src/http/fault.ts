@@ -15,6 +15,8 @@ export interface FaultContext {
   requestId: string
   hostId: string
   dialect: Pick<Dialect, 'prefix'>
+  /** Absent: the request could not be read. */
+  request?: { readonly method?: string | undefined }
 }
 
 /** More than the signed text of the longest head, escapes included. Only a document can be longer, and an error does not repeat all of it. */
@@ -23,12 +25,20 @@ const detailCharsMax = 4 * limits.headerSectionBytesMax
 const detail = (text: string): string => escapeXml(text.slice(0, detailCharsMax))
 
 /** The `Error` element without the XML declaration, because a slow answer has already sent that. */
-export function faultElement(fault: S3Error, { resource, requestId, hostId, dialect }: FaultContext): string {
+export function faultElement(fault: S3Error, context: FaultContext): string {
+  const { resource, requestId, hostId, dialect } = context
   let xml = `<Error><Code>${fault.code}</Code><Message>${detail(fault.messageFor(dialect.prefix))}</Message>`
+  xml += refusedMethod(fault, context)
   for (const [name, value] of Object.entries(fault.vendorDetails)) xml += `<${name}>${dialect.prefix}${value}</${name}>`
   for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${detail(value)}</${name}>`
   xml += `<Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId>`
   return `${xml}<HostId>${escapeXml(hostId)}</HostId></Error>`
+}
+
+/** S3 names the method that a delete marker refuses, which is not known where the marker is found. */
+function refusedMethod({ code, details }: S3Error, { request }: FaultContext): string {
+  if (code !== 'MethodNotAllowed' || details.Method !== undefined || request?.method === undefined) return ''
+  return `<Method>${request.method}</Method>`
 }
 
 export function faultDocument(fault: S3Error, context: FaultContext): Buffer {

@@ -186,7 +186,7 @@ class Pipeline {
 
   /** Reads a form's fields before its file, because they identify the sender and the request. */
   async #serveForm(exchange: Exchange, head: RequestHead, { endpoint, parsed, verified }: Asked): Promise<void> {
-    if (verified.principal !== nobody) throw notAForm()
+    if (verified.principal !== nobody) throw notAForm(head)
     const { credentials, sts, clock } = this.#options
     const form = await FormBody.open(exchange, head)
     try {
@@ -233,7 +233,7 @@ class Pipeline {
     const asked = this.#askedUnsigned(head, proof)
     if (proof === 'none' && asked?.endpoint.operation.authentication === 'form') {
       exchange.operationName = asked.endpoint.operation.name
-      throw notAForm()
+      throw notAForm(head)
     }
     if (asked === undefined || !admits(asked.endpoint.operation, proof)) throw refusalOfUnsigned()
     const { name, implemented } = asked.endpoint.operation

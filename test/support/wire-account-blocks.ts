@@ -11,7 +11,7 @@ export const kindsOfBlock = [
 export const ofMain = { account: 'main', vendor: { 'account-id': 'main' } } as const
 
 export const blockDocument = (...blocked: readonly string[]): string =>
-  `<PublicAccessBlockConfiguration>${blocked.map((name) => `<${name}>true</${name}>`).join('')}</PublicAccessBlockConfiguration>`
+  `<PublicAccessBlockConfiguration>${kindsOfBlock.map((name) => `<${name}>${blocked.includes(name)}</${name}>`).join('')}</PublicAccessBlockConfiguration>`
 export const putBlock = (...blocked: readonly string[]): Ask => ({
   method: 'PUT',
   ...ofMain,

@@ -142,6 +142,7 @@ export function missingVersionRows(
   deleted: 'NoSuchKey' | 'MethodNotAllowed' = 'NoSuchKey',
 ): Row[] {
   const named = (versionId: string): Ask => ({ ...ask, query: { ...ask.query, versionId } })
+  const ofMarker = { Method: ask.method, ResourceType: 'DeleteMarker' }
   const one: Given = async (wire) => {
     await given(wire)
     return { v1: await putVersion(wire, 'a', 'one'), marker: await putMarker(wire, 'a') }
@@ -150,14 +151,14 @@ export function missingVersionRows(
     { it: 'answers NoSuchKey where there is no object', ...refusal('NoSuchKey', { Key: 'a' }), given, ask },
     {
       it: `answers ${deleted} for a key that is deleted, and that a delete marker is why`,
-      ...refusal(deleted, deleted === 'NoSuchKey' ? { Key: 'a' } : { ResourceType: 'DeleteMarker' }),
+      ...refusal(deleted, deleted === 'NoSuchKey' ? { Key: 'a' } : ofMarker),
       vendor: { 'delete-marker': 'true', 'version-id': '{{marker}}' },
       given: one,
       ask,
     },
     {
       it: 'answers MethodNotAllowed for the version of a delete marker, and what may be done to it',
-      ...refusal('MethodNotAllowed', { ResourceType: 'DeleteMarker' }),
+      ...refusal('MethodNotAllowed', ofMarker),
       headers: { Allow: 'DELETE', 'Last-Modified': expect.stringMatching(/ GMT$/) },
       vendor: { 'delete-marker': 'true', 'version-id': '{{marker}}' },
       given: one,

@@ -78,7 +78,7 @@ wireTests('PutAccountPublicAccessBlock', [
     ...refusal('InvalidRequest', {}),
     message: 'Must specify at least one configuration.',
     given: blockAll,
-    ask: putBlock(),
+    ask: { ...putBlock(), body: '<PublicAccessBlockConfiguration/>' },
     afterwards: holds(...kindsOfBlock),
   },
   {

@@ -114,6 +114,7 @@ const refusals: Row[] = [
   ...['nobody', 'alias/nobody', 'arn:aws:kms:us-east-1:1:key/nobody', 'sse-s3', 'alias/sse-s3'].map((name) => ({
     it: `knows no key ${name}`,
     ...refusal('KMS.NotFoundException', { KeyId: name.replace(/^.*\//, '') }),
+    message: `Invalid keyId '${name}'`,
     ...refused(kmsHeaders(name)),
   })),
   ...contexts.map(([what, value]) => ({

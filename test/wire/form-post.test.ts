@@ -158,6 +158,13 @@ describe('what is posted', () => {
     await nothingIsStored()
   })
 
+  it('with a query of no meaning is told that forms have none', async () => {
+    const reply = await send(good(), { target: '/wire?made-up=1', type: formType })
+    expect(reply).toMatchObject({ status: 400, code: 'InvalidArgument' })
+    expect(reply.body).toContain('<Message>Query String Parameters not allowed on POST requests.</Message>')
+    await nothingIsStored()
+  })
+
   it('that is no form is told that it must be one', async () => {
     const type = 'application/x-www-form-urlencoded'
     expect(await send(good(), { target: '/wire', type })).toMatchObject({ status: 412, code: 'PreconditionFailed' })

@@ -18,7 +18,7 @@ export async function resolveLocation(
 export function invalidLocation(constraint: string, locations: readonly string[]): S3Error {
   const names = locations.join(', ')
   return new S3Error('InvalidLocationConstraint', {
-    message: `The specified location constraint is not valid. The locations of this server are: ${names}.`,
+    message: `The specified location-constraint is not valid. The locations of this server are: ${names}.`,
     details: { LocationConstraint: constraint },
   })
 }
