@@ -32,10 +32,7 @@ export const errorTable = {
   InternalError: { status: 500, message: 'An internal error occurred. Try again.' },
   InvalidAccessKeyId: { status: 403, message: 'The AWS Access Key Id you provided does not exist in our records.' },
   InvalidArgument: { status: 400, message: 'Invalid argument.' },
-  IllegalVersioningConfigurationException: {
-    status: 400,
-    message: 'The versioning configuration specified in the request is invalid.',
-  },
+  IllegalVersioningConfigurationException: { status: 400, message: 'The Versioning element must be specified' },
   InvalidBucketAclWithObjectOwnership: {
     status: 400,
     message: "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting",
@@ -80,7 +77,7 @@ export const errorTable = {
   KeyTooLongError: { status: 400, message: 'Your key is too long' },
   MalformedACLError: {
     status: 400,
-    message: 'The ACL that you provided was not well formed or did not validate against our published schema.',
+    message: 'The XML you provided was not well-formed or did not validate against our published schema',
   },
   MalformedPolicy: { status: 400, message: 'This policy is malformed.' },
   MalformedPOSTRequest: {

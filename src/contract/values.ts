@@ -59,13 +59,13 @@ export function oneOf<const T extends string>(...allowed: T[]): Parser<T> {
 
 /** `oneOf` where S3 has a text of its own for other values. */
 export function oneOfOr<const T extends string>(
-  refusal: string | ((name: string) => string),
+  refusal: string | ((name: string, raw: string) => string),
   ...allowed: T[]
 ): Parser<T> {
   return (raw, name) => {
     const found = allowed.find((value) => value === raw)
     if (found !== undefined) return found
-    throw invalidArgument(name, raw, typeof refusal === 'string' ? refusal : refusal(name))
+    throw invalidArgument(name, raw, typeof refusal === 'string' ? refusal : refusal(name, raw))
   }
 }
 

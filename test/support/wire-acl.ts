@@ -205,6 +205,7 @@ export function putAclRows({ key = '', given, call }: AclTarget): Row[] {
         proves,
         ...kept,
         ...refusal('MalformedACLError', {}),
+        message: 'The XML you provided was not well-formed or did not validate against our published schema',
         ask: put(document),
       }),
     ),

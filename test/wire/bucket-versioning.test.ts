@@ -106,6 +106,7 @@ const refused: Row[] = [
   {
     it: 'refuses a configuration without a status',
     ...refusal('IllegalVersioningConfigurationException', {}),
+    message: 'The Versioning element must be specified',
     ask: put(''),
     afterwards: is(undefined),
     sdk: sdk(PutBucketVersioningCommand, { Bucket: 'wire', VersioningConfiguration: {} }),

@@ -295,6 +295,7 @@ const rows: Row[] = [
     it: 'refuses object ownership that there is none of',
     withoutBucket: true,
     ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}object-ownership', ArgumentValue: 'Nobody' }),
+    message: 'Invalid {{prefix}}object-ownership header: Nobody',
     ask: { method: 'PUT', vendor: { 'object-ownership': 'Nobody' } },
   },
   {

@@ -164,7 +164,8 @@ describe('a page that is not there', () => {
       Key: 'missing',
     })
     expect(reply.body.toString()).toContain('<h1>404 Not Found</h1>')
-    expect(reply.headers.get('x-store-error-code')).toBe('NoSuchKey')
+    const names = ['x-store-error-code', 'x-store-error-message']
+    expect(names.map((name) => reply.headers.get(name))).toEqual(['NoSuchKey', 'The specified key does not exist.'])
     const { operation, code } = await server.logged(reply.headers.get('x-store-request-id') ?? '')
     expect([operation, code]).toEqual(['Website', 'NoSuchKey'])
   })

@@ -183,7 +183,10 @@ function sendFailure(exchange: Exchange, head: RequestHead, error: unknown, fail
   if (exchange.response.destroyed) return
   const headers = faultHeaders(fault).map(sendableValue)
   if (fault.status !== 304) {
-    headers.push('Content-Type', 'text/html; charset=utf-8', `${exchange.dialect.prefix}error-code`, fault.code)
+    const { prefix } = exchange.dialect
+    headers.push('Content-Type', 'text/html; charset=utf-8', `${prefix}error-code`, fault.code)
+    // Answers to HEAD have no page that could tell it.
+    headers.push(`${prefix}error-message`, sendableValue(fault.messageFor(prefix)))
   }
   sendBytes(exchange, head, fault.status, headers, failurePage({ fault, ...failed }, exchange))
 }

@@ -1,7 +1,7 @@
 import { absentUnless, needs, outHeader, vendor, worksOnly } from '../../contract/fields.ts'
 import { bucketAcl } from '../../contract/groups.ts'
 import { list, optional, refusedByHandler, string, struct } from '../../contract/shapes.ts'
-import { boolean, oneOf, type Parser } from '../../contract/values.ts'
+import { boolean, oneOf, oneOfOr, type Parser } from '../../contract/values.ts'
 import { notImplemented } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { createBucket } from '../../objects/buckets.ts'
@@ -20,6 +20,13 @@ const bucketNamespace: Parser<'global'> = (raw, name) => {
   throw notImplemented(name)
 }
 
+const ownership = oneOfOr(
+  (name, raw) => `Invalid ${name} header: ${raw}`,
+  'BucketOwnerEnforced',
+  'BucketOwnerPreferred',
+  'ObjectWriter',
+)
+
 export const createBucketOperation = defineOperation({
   name: 'CreateBucket',
   method: 'PUT',
@@ -32,10 +39,7 @@ export const createBucketOperation = defineOperation({
       's3:PutBucketObjectLockConfiguration',
       's3:PutBucketVersioning',
     ),
-    objectOwnership: needs(
-      vendor('object-ownership', oneOf('BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter')),
-      's3:PutBucketOwnershipControls',
-    ),
+    objectOwnership: needs(vendor('object-ownership', ownership), 's3:PutBucketOwnershipControls'),
     namespace: worksOnly(vendor('bucket-namespace', bucketNamespace), 'global', 'NotImplemented'),
     ...bucketAcl,
   },
