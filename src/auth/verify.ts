@@ -129,7 +129,7 @@ function verifyVersion4(
   const { scope, signedHeaders, signedQuery, timestamp, timeMs, expiresSeconds } = authorization
   if (expiresSeconds === undefined) checkTime(timeMs, nowMs)
   else checkPresignedTime(timeMs, expiresSeconds, nowMs)
-  checkHeadersSigned(headers, signedHeaders)
+  checkHeadersSigned(headers, signedHeaders, vendorHeaders(prefix).contentSha256)
   const presigned = expiresSeconds !== undefined
   const payloadHash =
     of.payloadHash ?? (presigned ? presignedPayloadHash(headers, query, prefix) : headerPayloadHash(headers, prefix))
@@ -232,7 +232,10 @@ function onlyToken(before: string | undefined, token: string): string {
 function checkPresignedTime(timeMs: number, expiresSeconds: number, nowMs: number): void {
   const expiryMs = timeMs + expiresSeconds * 1000
   if (timeMs > nowMs + limits.clockSkewMsMax) {
-    throw new S3Error('AccessDenied', { message: 'Request is not valid yet', details: { ServerTime: isoTime(nowMs) } })
+    throw new S3Error('AccessDenied', {
+      message: 'Request is not yet valid',
+      details: { 'X-Amz-Date': String(timeMs), Expires: isoTime(expiryMs), ServerTime: isoTime(nowMs) },
+    })
   }
   if (nowMs > expiryMs) {
     throw new S3Error('AccessDenied', {
@@ -243,10 +246,16 @@ function checkPresignedTime(timeMs: number, expiresSeconds: number, nowMs: numbe
 }
 
 /** Every header that changes a request's meaning must be signed. Otherwise a man in the middle could change the request (MinIO CVE-2026-97731). */
-function checkHeadersSigned({ vendorNames }: HeaderIndex, signedHeaders: readonly string[]): void {
+function checkHeadersSigned(
+  { vendorNames }: HeaderIndex,
+  signedHeaders: readonly string[],
+  payloadHeader: string,
+): void {
   if (signedHeaders.includes('host') && vendorNames.every((name) => signedHeaders.includes(name))) return
-  const signed = new Set(signedHeaders)
+  // The signature covers the declared payload in any case, because the canonical request ends with it.
+  const signed = new Set([...signedHeaders, payloadHeader])
   const unsigned = ['host', ...vendorNames].filter((name) => !signed.has(name))
+  if (unsigned.length === 0) return
   throw new S3Error('AccessDenied', {
     message: 'There were headers present in the request which were not signed',
     details: { HeadersNotSigned: unsigned.join(', ') },

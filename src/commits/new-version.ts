@@ -85,7 +85,7 @@ export async function commitObject(
 ): Promise<VersionInBucket> {
   const decide = async (attempt: number, cap: Cap): Promise<Decision<VersionInBucket>> => {
     const history = attempt === 0 ? before : await readHistory(backend, scope, before)
-    checkWrite(conditions, history.versions.current)
+    checkWrite(conditions, history.versions.current, before.key)
     const { object, change, commit } = await placeObject(backend, history, record)
     const result = { bucket: history.bucket.record, record: object }
     return { result, commit: await cap(commit, () => growthOf(history.versions, change)) }

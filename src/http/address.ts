@@ -1,8 +1,8 @@
 /** What a request addresses: bucket and key from Host and path, parameters from the query. Each part is decoded exactly once. */
 import type { Target } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
+import { checkKeyLength } from '../key-length.ts'
 import { known } from '../known.ts'
-import { limits } from '../limits.ts'
 import { addVendorValue, dialectOfName, isOfSignature, type VendorValues } from './dialect.ts'
 import { isHeaderName, isHeaderValue } from './header-text.ts'
 import { percentDecode, percentDecodeQuery } from './percent.ts'
@@ -59,12 +59,7 @@ export function checkAddress(address: Address): Address {
   const { target, bucket, key } = address
   if (target === 'service' || target === 'account') return address
   if (bucket === '') throw new S3Error('InvalidBucketName', { details: { BucketName: bucket } })
-  // UTF-8 takes at most three bytes for a UTF-16 code unit.
-  if (key.length * 3 > limits.keyBytesMax && Buffer.byteLength(key) > limits.keyBytesMax) {
-    throw new S3Error('KeyTooLongError', {
-      details: { Size: String(Buffer.byteLength(key)), MaxSizeAllowed: String(limits.keyBytesMax) },
-    })
-  }
+  checkKeyLength(key)
   return address
 }
 

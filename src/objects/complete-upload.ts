@@ -111,10 +111,10 @@ async function readCompletion(
   if (upload.state === 'completed') return upload
   if (completion.encryption?.by === 'customer') uploadKeyOf(backend, upload, completion, completion.encryption)
   const history = await readHistory(backend, scope, completion)
-  checkWrite(completion.conditions, history.versions.current)
+  checkWrite(completion.conditions, history.versions.current, completion.key)
   checkUnchangedSince(completion.conditions, upload.initiatedMs, latestOf(history.versions), completion.key)
   const stored = await readAllParts(backend, completion.uploadId)
-  const chosen = chooseParts(completion.parts, stored, upload)
+  const chosen = chooseParts(completion.parts, stored, { ...upload, uploadId: completion.uploadId })
   const checksum = objectChecksum(backend, upload)
   if (checksum !== undefined) await digestsReady([checksum.algorithm])
   const record = assemble(upload, completion, chosen, checksum)
@@ -134,19 +134,21 @@ async function decideCompletion(
   return { result: { completed, placed }, commit: completeCommit(backend, ready, placing, completed) }
 }
 
+type NamedUpload = Pick<OpenUpload, 'checksum'> & { uploadId: string }
+
 /** The stored parts that the client lists, in order. Finds everything that can be wrong with the list. Pure. */
 export function chooseParts(
   listed: readonly ListedPart[],
   stored: ReadonlyMap<number, StoredPart>,
-  upload: Pick<OpenUpload, 'checksum'>,
+  upload: NamedUpload,
 ): StoredPart[] {
-  checkOrder(listed)
+  checkOrder(listed, upload)
   const chosen: StoredPart[] = []
   let size = 0
   for (const [i, wanted] of listed.entries()) {
     const { number, etag } = wanted
     const part = stored.get(number)
-    if (part === undefined || unquote(etag.trim()) !== part.record.etag) throw invalidPart(wanted)
+    if (part === undefined || unquote(etag.trim()) !== part.record.etag) throw invalidPart(upload, wanted)
     checkListedChecksum(wanted, part, upload)
     if (upload.checksum?.type === 'COMPOSITE' && number !== i + 1) {
       // S3 documents: with composite checksums, part numbers must be consecutive from 1.
@@ -174,15 +176,16 @@ export function chooseParts(
 }
 
 /** Runs before any part is checked, because a list in the wrong order is InvalidPartOrder whatever its parts are. */
-function checkOrder(listed: readonly ListedPart[]): void {
+function checkOrder(listed: readonly ListedPart[], { uploadId }: NamedUpload): void {
   for (const [i, { number }] of listed.entries()) {
     const before = listed[i - 1]
-    if (before !== undefined && before.number >= number) throw new S3Error('InvalidPartOrder')
+    if (before !== undefined && before.number >= number)
+      throw new S3Error('InvalidPartOrder', { details: { UploadId: uploadId } })
   }
 }
 
 /** For a composite checksum, the client must list the checksum of each part. For a full object's, it can. */
-function checkListedChecksum(listed: ListedPart, part: StoredPart, upload: Pick<OpenUpload, 'checksum'>): void {
+function checkListedChecksum(listed: ListedPart, part: StoredPart, upload: NamedUpload): void {
   const { number, checksum } = listed
   if (checksum === undefined) {
     if (upload.checksum?.type !== 'COMPOSITE') return
@@ -196,11 +199,13 @@ function checkListedChecksum(listed: ListedPart, part: StoredPart, upload: Pick<
     })
   }
   const { checksum: kept } = part.record
-  if (kept?.algorithm !== checksum.algorithm || kept.value !== checksum.value) throw invalidPart(listed)
+  if (kept?.algorithm !== checksum.algorithm || kept.value !== checksum.value) throw invalidPart(upload, listed)
 }
 
-const invalidPart = ({ number, etag }: ListedPart): S3Error =>
-  new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: unquote(etag.trim()) } })
+const invalidPart = ({ uploadId }: NamedUpload, { number, etag }: ListedPart): S3Error =>
+  new S3Error('InvalidPart', {
+    details: { UploadId: uploadId, PartNumber: String(number), ETag: unquote(etag.trim()) },
+  })
 
 /** The checksum to give the object. If the upload asked for none, its parts may still have the server's default checksum. */
 function objectChecksum(

@@ -63,7 +63,7 @@ export async function writeObject(backend: Backend, scope: BucketScope, asked: N
   const bucket = before.bucket.record
   const object = withAccess(asked, bucket)
   const { key, attributes, conditions } = object
-  checkWrite(conditions, before.versions.current)
+  checkWrite(conditions, before.versions.current, key)
   if (attributes.retention !== undefined || attributes.legalHold !== undefined) {
     await checkLockRequest(backend, bucket, attributes)
   }

@@ -48,7 +48,7 @@ function checkFilter({ prefix = '', tags, sizeGreaterThan, sizeLessThan }: Lifec
   checkSize('ObjectSizeGreaterThan', sizeGreaterThan, 0)
   checkSize('ObjectSizeLessThan', sizeLessThan, 1)
   if (sizeGreaterThan !== undefined && sizeLessThan !== undefined && sizeLessThan <= sizeGreaterThan) {
-    throw invalidRequest("'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'")
+    throw invalidRequest("'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'.")
   }
 }
 
@@ -69,6 +69,9 @@ function checkActions({ filter, expiration, noncurrent, abortUploadsDays }: Life
     if ('expiredDeleteMarkers' in expiration) checkPrefixOnly('ExpiredObjectDeleteMarker', filter)
   }
   if (noncurrent !== undefined) checkNoncurrent(noncurrent)
+  if (noncurrent?.keeps !== undefined && filter.form === 'prefix') {
+    throw invalidRequest('NewerNoncurrentVersions element can only be used in Lifecycle V2.')
+  }
   if (abortUploadsDays !== undefined) {
     checkDays('DaysAfterInitiation', 'AbortIncompleteMultipartUpload', abortUploadsDays)
     checkPrefixOnly('AbortIncompleteMultipartUpload', filter)

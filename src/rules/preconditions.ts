@@ -95,7 +95,7 @@ export function checkCopySource(conditions: ReadConditions, existing: Existing, 
 }
 
 /** Throws PreconditionFailed, NoSuchKey (If-Match without an object), or NotImplemented (If-None-Match with an entity tag). */
-export function checkWrite(conditions: WriteConditions, existing: Existing | undefined): void {
+export function checkWrite(conditions: WriteConditions, existing: Existing | undefined, key: string): void {
   const { ifMatch, ifNoneMatch } = conditions
   if (ifNoneMatch !== undefined) {
     if (ifNoneMatch.trim() !== '*') {
@@ -107,7 +107,7 @@ export function checkWrite(conditions: WriteConditions, existing: Existing | und
     if (existing !== undefined) throw failed('If-None-Match')
   }
   if (ifMatch !== undefined) {
-    if (existing === undefined) throw new S3Error('NoSuchKey')
+    if (existing === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } })
     if (!etagListed(ifMatch, existing.etag)) throw failed('If-Match')
   }
 }

@@ -45,13 +45,19 @@ describe.each(['x-amz-', 'x-store-'] as const)('a URL presigned in the %s dialec
     expect(codeFor(wire({ ...lower, query: Object.fromEntries(query) }, prefix))).toBe('SignatureDoesNotMatch')
   })
 
-  it.each(['x-amz-copy-source', 'x-store-copy-source', 'x-amz-acl', 'x-store-meta-a', 'x-amz-content-sha256'])(
+  it.each(['x-amz-copy-source', 'x-store-copy-source', 'x-amz-acl', 'x-store-meta-a'])(
     'is refused with %s added',
     (name) => {
       const error = refusal(() => accept(withAdded(request, [name, 'UNSIGNED-PAYLOAD'])))
       expect([error.code, error.status, error.details.HeadersNotSigned]).toEqual(['AccessDenied', 403, name])
     },
   )
+
+  it('takes an unsigned content-sha256 that says what was signed, and no other', () => {
+    const unsignedHash = (value: string) => withAdded(request, [`${prefix}content-sha256`, value])
+    expect(accept(unsignedHash('UNSIGNED-PAYLOAD')).payload).toEqual({ kind: 'unsigned' })
+    expect(codeFor(unsignedHash('0'.repeat(64)))).toBe('SignatureDoesNotMatch')
+  })
 
   it('cannot be used through the other dialect', () => {
     const other = prefix === 'x-amz-' ? 'x-store-' : 'x-amz-'
@@ -80,7 +86,11 @@ describe('expiry', () => {
       'Request has expired',
       { 'X-Amz-Expires': '3600', Expires: '2013-05-24T01:00:00Z', ServerTime: '2013-05-24T01:00:01Z' },
     ])
-    expect(refusal(() => accept(presigned(), exampleTime - 3601 * second)).message).toBe('Request is not valid yet')
+    const early = refusal(() => accept(presigned(), exampleTime - 3601 * second))
+    expect([early.message, early.details]).toEqual([
+      'Request is not yet valid',
+      { 'X-Amz-Date': String(exampleTime), Expires: '2013-05-24T01:00:00Z', ServerTime: '2013-05-23T22:59:59Z' },
+    ])
   })
 
   it.each([

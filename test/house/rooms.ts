@@ -13,6 +13,7 @@ const leaves = [
   'known.ts',
   'percent-encode.ts',
   'limits.ts',
+  'key-length.ts',
   'admin-limits.ts',
   'process-limits.ts',
   'clock.ts',

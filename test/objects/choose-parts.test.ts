@@ -97,17 +97,21 @@ const rows: Row[] = [
   { what: 'a gap, for the full object', list: [listed(1), listed(3)], upload: fullObject, expected: 'ok' },
 ]
 
+const uploadId = 'upload'
+
 describe('completing with', () => {
   it.each(rows)('$what: $expected', ({ list, have = three, upload = unsummed, expected }) => {
     const parts = new Map(have)
-    expect(outcomeOf(() => chooseParts(list, parts, upload))).toBe(expected)
+    expect(outcomeOf(() => chooseParts(list, parts, { ...upload, uploadId }))).toBe(expected)
     if (expected === 'ok') {
-      expect(chooseParts(list, parts, upload)).toEqual(list.map(({ number }) => parts.get(number)))
+      expect(chooseParts(list, parts, { ...upload, uploadId })).toEqual(list.map(({ number }) => parts.get(number)))
     }
   })
 
   it('names the part that is wrong', () => {
-    const wrong = () => chooseParts([listed(1), listed(7)], new Map(three), unsummed)
-    expect(wrong).toThrow(expect.objectContaining({ details: { PartNumber: '7', ETag: etagOf(7) } }))
+    const wrong = () => chooseParts([listed(1), listed(7)], new Map(three), { ...unsummed, uploadId })
+    expect(wrong).toThrow(
+      expect.objectContaining({ details: { UploadId: uploadId, PartNumber: '7', ETag: etagOf(7) } }),
+    )
   })
 })

@@ -136,7 +136,7 @@ describe('conditions of a read', () => {
     expect(() => checkCopySource({ ifMatch: 'x' }, existing, clock)).toThrow(
       expect.objectContaining({ vendorDetails: { Condition: 'copy-source-If-Match' } }),
     )
-    expect(() => checkWrite({ ifNoneMatch: '*' }, existing)).toThrow(named('If-None-Match'))
+    expect(() => checkWrite({ ifNoneMatch: '*' }, existing, 'a')).toThrow(named('If-None-Match'))
   })
 })
 
@@ -190,7 +190,7 @@ describe('conditions of a write', () => {
     { ifMatch: '"other"', ifNoneMatch: '*', onNothing: 'NoSuchKey', onThere: 'PreconditionFailed' },
   ])('If-Match $ifMatch, If-None-Match $ifNoneMatch: $onNothing on nothing, $onThere on an object', (row) => {
     const { ifMatch, ifNoneMatch } = row
-    expect(outcomeOf(() => checkWrite({ ifMatch, ifNoneMatch }, nothing))).toBe(row.onNothing)
-    expect(outcomeOf(() => checkWrite({ ifMatch, ifNoneMatch }, there))).toBe(row.onThere)
+    expect(outcomeOf(() => checkWrite({ ifMatch, ifNoneMatch }, nothing, 'a'))).toBe(row.onNothing)
+    expect(outcomeOf(() => checkWrite({ ifMatch, ifNoneMatch }, there, 'a'))).toBe(row.onThere)
   })
 })

@@ -102,6 +102,13 @@ const wrong: readonly Wrong[] = [
   ['days that are no number', 'MalformedXML', [days('soon')]],
   ['noncurrent versions of no condition', 'MalformedXML', [`${everything}<NoncurrentVersionExpiration/>`]],
   ['a rule that does nothing', 'InvalidRequest', [everything]],
+  [
+    'a count of noncurrent versions without a filter',
+    'InvalidRequest',
+    [
+      '<Prefix>a</Prefix><Status>Enabled</Status><NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays><NewerNoncurrentVersions>1</NewerNoncurrentVersions></NoncurrentVersionExpiration>',
+    ],
+  ],
   ['1001 rules', 'InvalidRequest', Array.from({ length: 1001 }, (_, i) => small.replace('small', `${i}`))],
   ['two tags of one key', 'InvalidRequest', [filtered(`<And>${tag('t', '1')}${tag('t', '2')}</And>`)]],
   ['delete markers by tag', 'InvalidRequest', [filtered(tag('t'), markers)]],

@@ -136,7 +136,7 @@ const wrong: Row[] = [
   {
     it: 'refuses parts out of order',
     proves: ['element:CompleteMultipartUpload/Part/PartNumber'],
-    ...refusal('InvalidPartOrder', {}),
+    ...refusal('InvalidPartOrder', { UploadId: '{{uploadId}}' }),
     given: (wire) => uploadOf(wire, ['a', 'b']),
     ask: complete([
       [2, '{{etag2}}'],
@@ -150,7 +150,7 @@ const wrong: Row[] = [
   },
   {
     it: 'refuses a part listed twice',
-    ...refusal('InvalidPartOrder', {}),
+    ...refusal('InvalidPartOrder', { UploadId: '{{uploadId}}' }),
     given: two,
     ask: complete([
       [1, '{{etag1}}'],
@@ -161,7 +161,7 @@ const wrong: Row[] = [
   {
     it: 'refuses a part that was not sent',
     proves: ['400: CompleteMultipartUpload without a valid Part'],
-    ...refusal('InvalidPart', { PartNumber: '2', ETag: 'x' }),
+    ...refusal('InvalidPart', { UploadId: '{{uploadId}}', PartNumber: '2', ETag: 'x' }),
     given: two,
     ask: complete([
       [1, '{{etag1}}'],
@@ -175,7 +175,7 @@ const wrong: Row[] = [
       'element:CompleteMultipartUpload/Part/ETag',
       'the listed parts need the entity tags that their uploads answered',
     ],
-    ...refusal('InvalidPart', { PartNumber: '1', ETag: md5Hex(last) }),
+    ...refusal('InvalidPart', { UploadId: '{{uploadId}}', PartNumber: '1', ETag: md5Hex(last) }),
     given: two,
     ask: complete([[1, '{{etag2}}']]),
     afterwards: isOpen,
@@ -186,7 +186,7 @@ const wrong: Row[] = [
   },
   {
     it: 'refuses the tag * for a part',
-    ...refusal('InvalidPart', { PartNumber: '1', ETag: '*' }),
+    ...refusal('InvalidPart', { UploadId: '{{uploadId}}', PartNumber: '1', ETag: '*' }),
     given: small,
     ask: complete([[1, '*']]),
     afterwards: isOpen,
@@ -226,7 +226,7 @@ const wrong: Row[] = [
   ),
   {
     it: 'refuses part number 10001',
-    ...refusal('InvalidPart', { PartNumber: '10001' }),
+    ...refusal('InvalidPart', { UploadId: '{{uploadId}}', PartNumber: '10001' }),
     given: small,
     ask: complete([['10001', '{{etag1}}']]),
     afterwards: isOpen,

@@ -261,7 +261,11 @@ wireTests('PutObject', [
       ...refusal('InvalidRequest', {}),
       given: inVault,
       ask: { method: 'PUT', key: 'a', body, vendor },
-      afterwards: isAbsent,
+      afterwards: async (wire, reply) => {
+        const needed = /Content-MD5 OR x-(amz|store)-checksum- HTTP header is required for Put Object requests/
+        expect(reply.body.toString()).toMatch(needed)
+        await isAbsent(wire)
+      },
     }),
   ),
   {

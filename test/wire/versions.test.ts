@@ -285,9 +285,26 @@ wireTests('CopyObject', [
     it: 'copies into the null version of a suspended bucket',
     status: 200,
     given: suspendedHistory,
-    ...copyTo('a', namedSource('{{v1}}'), { VersionId: undefined, CopySourceVersionId: '{{v1}}' }),
-    vendor: { 'copy-source-version-id': '{{v1}}' },
+    ...copyTo('a', namedSource('{{v1}}'), { VersionId: 'null', CopySourceVersionId: '{{v1}}' }),
+    vendor: { 'version-id': 'null', 'copy-source-version-id': '{{v1}}' },
     afterwards: leaves('null*', 'v2', 'v1'),
+  },
+  {
+    it: 'names no version of the source when its current one is the null version',
+    status: 200,
+    given: async (wire) => {
+      await onlyNull(wire)
+      await suspended(wire)
+    },
+    ...copyTo('copy', 'wire/a', { VersionId: 'null', CopySourceVersionId: undefined }),
+    vendor: { 'version-id': 'null' },
+  },
+  {
+    it: 'names the null version that a copy names, even in a bucket that was never versioned',
+    status: 200,
+    given: onlyNull,
+    ...copyTo('copy', 'wire/a?versionId=null', { VersionId: undefined, CopySourceVersionId: 'null' }),
+    vendor: { 'copy-source-version-id': 'null' },
   },
   {
     it: 'names no version in a bucket that was never versioned',

@@ -26,10 +26,17 @@ import { writeObject } from '../../objects/write-object.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
 import { checkCopySource } from '../../rules/preconditions.ts'
 import { parseTaggingHeader } from '../../rules/tag-set.ts'
-import { shownVersionId, writtenVersionId } from '../../rules/versions.ts'
+import { shownVersionId } from '../../rules/versions.ts'
 import { accessOfWrite } from '../access-lists/access-list.ts'
 import { defineOperation } from '../context.ts'
-import { copyConditions, copySourceInputs, openCopySource, parseCopySource, readPermission } from './copy-source.ts'
+import {
+  copiedVersionId,
+  copyConditions,
+  copySourceInputs,
+  openCopySource,
+  parseCopySource,
+  readPermission,
+} from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf, sourceCustomerKeyOf } from './encryption.ts'
 import { expirationOutput } from './expiration.ts'
@@ -140,8 +147,8 @@ export const copyObjectOperation = defineOperation({
       })
       const { modifiedMs, etag, checksum } = version.record
       return {
-        versionId: writtenVersionId(version.record.versionId),
-        sourceVersionId: shownVersionId(opened),
+        versionId: shownVersionId(version),
+        sourceVersionId: copiedVersionId(source, opened.record),
         expiration: expirationOutput(key, version),
         ...encryptionOutputs(version.record.encryption, input),
         body: { LastModified: modifiedMs, ETag: `"${etag}"`, ...checksumElements(checksum) },

@@ -11,6 +11,7 @@ import { type OpenedObject, openObject, type ReadAddress } from '../../objects/r
 import type { ObjectRecord } from '../../records/records.ts'
 import type { ByteRange } from '../../rules/byte-range.ts'
 import type { ReadConditions } from '../../rules/preconditions.ts'
+import { writtenVersionId } from '../../rules/versions.ts'
 import type { OperationContext } from '../context.ts'
 
 export const copySourceInputs = {
@@ -40,9 +41,10 @@ export function parseCopySource(header: string): CopySource {
   const at = header.indexOf('?')
   const [path, query] = at < 0 ? [header, undefined] : [header.slice(0, at), header.slice(at + 1)]
   if (query?.startsWith(versionParameter) === false) throw invalid()
-  const versionId = query && versionName(query.slice(versionParameter.length), 'copy-source')
   const decoded = decodePath(path)
-  if (decoded === undefined) throw invalid()
+  const version = decodePath(query?.slice(versionParameter.length) ?? '')
+  if (decoded === undefined || version === undefined) throw invalid()
+  const versionId = query && versionName(version, 'copy-source')
   const source = decoded.startsWith('/') ? decoded.slice(1) : decoded
   const slash = source.indexOf('/')
   if (slash <= 0 || slash === source.length - 1) throw invalid()
@@ -62,6 +64,14 @@ function decodePath(path: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The version of the source that an answer names: the one that the client named, or else the current one unless it is the null version. */
+export function copiedVersionId(
+  { versionId }: Pick<CopySource, 'versionId'>,
+  copied: ObjectRecord,
+): string | undefined {
+  return versionId ?? writtenVersionId(copied.versionId)
 }
 
 /** The permission that reading the source needs. */

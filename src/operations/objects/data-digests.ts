@@ -71,7 +71,8 @@ export function requireDigest(
 ): void {
   if ((retention === undefined && legalHold === undefined) || contentMd5 !== undefined || checksum !== undefined) return
   throw new S3Error('InvalidRequest', {
-    message: `Content-MD5 OR a checksum HTTP header is required for ${request} requests with Object Lock parameters`,
+    vendorMessage: (header) =>
+      `Content-MD5 OR ${header('checksum-')} HTTP header is required for ${request} requests with Object Lock parameters`,
   })
 }
 

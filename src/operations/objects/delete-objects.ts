@@ -10,6 +10,7 @@ import {
 } from '../../contract/groups.ts'
 import { boolean, httpTime, type Infer, integer, list, optional, string, struct } from '../../contract/shapes.ts'
 import { type ErrorCode, S3Error } from '../../errors.ts'
+import { checkKeyLength } from '../../key-length.ts'
 import { limits } from '../../limits.ts'
 import { findBucket } from '../../objects/buckets.ts'
 import { type DeletionOutcome, deleteObjects, type ScopedDeletion } from '../../objects/delete-objects.ts'
@@ -65,11 +66,12 @@ export const deleteObjectsOperation = defineOperation({
       Error: list(struct({ Key: string, VersionId: optional(string), Code: string, Message: string })),
     }),
   },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'PreconditionFailed', 'MalformedXML'],
+  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'PreconditionFailed', 'MalformedXML', 'KeyTooLongError'],
 
   async handle(context, { body, bypassGovernanceRetention }) {
     const { backend, scope } = context
     if (body.Object.length === 0 || body.Object.length > limits.deleteObjectsMax) throw new S3Error('MalformedXML')
+    for (const { Key } of body.Object) checkKeyLength(Key)
     await findBucket(backend, scope)
     const bypass = bypassGovernanceRetention === true
     const scopeOfOne = (object: NamedObject): BucketScope => {
@@ -140,7 +142,6 @@ function answerOf(
 function refusalOf({ Key, VersionId }: NamedObject): S3Error | undefined {
   try {
     if (Key === '') throw new S3Error('MalformedXML')
-    if (Buffer.byteLength(Key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
     if (VersionId !== undefined) versionName(VersionId, 'VersionId')
     return undefined
   } catch (error) {

@@ -99,7 +99,7 @@ export const completeMultipartUploadOperation = defineOperation({
     const result = await completeUpload(backend, scope, {
       key,
       uploadId: input.uploadId,
-      parts: listedParts(input.body.Part),
+      parts: listedParts(input.body.Part, input.uploadId),
       conditions: input,
       encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
       expected: { checksum: objectChecksumHeader(input), type: input.checksumType, size: input.objectSize },
@@ -123,12 +123,17 @@ export const completeMultipartUploadOperation = defineOperation({
   },
 })
 
-function listedParts(parts: readonly (ChecksumElements & { PartNumber: number; ETag: string })[]): ListedPart[] {
+function listedParts(
+  parts: readonly (ChecksumElements & { PartNumber: number; ETag: string })[],
+  uploadId: string,
+): ListedPart[] {
   if (parts.length === 0 || parts.length > limits.partNumberMax) throw new S3Error('MalformedXML')
   return parts.map((part) => {
     const { PartNumber: number, ETag: etag } = part
     if (number < 1) throw invalidArgument('partNumber', String(number), 'PartNumber must be >= 1')
-    if (number > limits.partNumberMax) throw new S3Error('InvalidPart', { details: { PartNumber: String(number) } })
+    if (number > limits.partNumberMax) {
+      throw new S3Error('InvalidPart', { details: { UploadId: uploadId, PartNumber: String(number) } })
+    }
     return { number, etag, checksum: listedChecksum(part) }
   })
 }

@@ -6,9 +6,9 @@ import { text } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
 import { writePart } from '../../objects/upload-parts.ts'
 import { checkCopySource } from '../../rules/preconditions.ts'
-import { shownVersionId } from '../../rules/versions.ts'
 import { defineOperation } from '../context.ts'
 import {
+  copiedVersionId,
   copyConditions,
   copyRange,
   copySourceInputs,
@@ -84,7 +84,7 @@ export const uploadPartCopyOperation = defineOperation({
       })
       const { ChecksumType: _, ...checksum } = checksumElements(part.checksum)
       return {
-        sourceVersionId: shownVersionId(source),
+        sourceVersionId: copiedVersionId(from, source.record),
         ...encryptionOutputs(encryption, input),
         body: { LastModified: part.modifiedMs, ETag: `"${part.etag}"`, ...checksum },
       }

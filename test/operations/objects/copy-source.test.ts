@@ -25,6 +25,7 @@ describe('a copy source', () => {
     ['bucket/%00', 'bucket', '\0'],
     ['bucket/%F0%9F%98%80', 'bucket', '😀'],
     ['bucket/key?versionId=null', 'bucket', 'key'],
+    ['bucket/key?versionId=%6Eull', 'bucket', 'key'],
     [asHeader('bucket/größe'), 'bucket', 'größe'],
     [`bucket/${'k'.repeat(1024)}`, 'bucket', 'k'.repeat(1024)],
   ])('%j', (header, bucket, key) => {
@@ -48,6 +49,7 @@ describe('a copy source', () => {
     ['bucket/key?x=y', 'InvalidArgument'],
     ['bucket/key?versionId=', 'InvalidArgument'],
     ['bucket/key?versionId=abc', 'InvalidArgument'],
+    ['bucket/key?versionId=nul%6', 'InvalidArgument'],
     [`bucket/${'k'.repeat(1025)}`, 'KeyTooLongError'],
     [`bucket/${'%C3%A9'.repeat(513)}`, 'KeyTooLongError'],
   ])('%j: %s', (header, expected) => {

@@ -82,7 +82,7 @@ export const metadataMutations: readonly Mutation[] = [
   {
     name: 'conditions of a write are not asked again when another write came first',
     file: 'commits/new-version.ts',
-    find: 'checkWrite(conditions, history.versions.current)',
+    find: 'checkWrite(conditions, history.versions.current, before.key)',
     replace: '',
     suite: 'objects/conditional-writes.test.ts',
   },
