@@ -93,6 +93,7 @@ export const errorTable = {
     status: 400,
     message: 'Your POST request fields preceding the upload file were too large.',
   },
+  MaxMessageLengthExceeded: { status: 400, message: 'Your request was too large.' },
   MetadataTooLarge: { status: 400, message: 'Your metadata headers exceed the maximum allowed metadata size' },
   MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },

@@ -73,6 +73,12 @@ export const errorCauses: readonly ErrorCause[] = [
     meets: ({ inputBody }) => inputBody.kind === 'xml',
   },
   {
+    of: 'any request with a document',
+    why: 'a document that is too long',
+    codes: ['MaxMessageLengthExceeded'],
+    meets: ({ inputBody }) => inputBody.kind === 'xml' || inputBody.kind === 'json',
+  },
+  {
     of: 'any request that needs a document',
     why: 'there is none',
     codes: ['MissingRequestBodyError'],

@@ -33,16 +33,16 @@ function checkIds(ids: readonly string[]): void {
 
 function checkFilter({ prefix = '', tags, sizeGreaterThan, sizeLessThan }: LifecycleFilter): void {
   if (Buffer.byteLength(prefix) > limits.keyBytesMax) {
-    throw invalidRequest(`The maximum size of a prefix is ${limits.keyBytesMax}.`)
+    throw invalidRequest(`The maximum size of a prefix is ${limits.keyBytesMax}`)
   }
   const keys = tags.map(({ key }) => key)
   if (new Set(keys).size < keys.length) throw invalidRequest('Duplicate Tag Keys are not allowed.')
   for (const { key, value } of tags) {
     if (key === '' || [...key].length > limits.tagKeyCharsMax) {
-      throw invalidRequest(`A Tag's Key must be a length between 1 and ${limits.tagKeyCharsMax}`)
+      throw invalidRequest(`A Tag's Key must be a length between 1 and ${limits.tagKeyCharsMax}.`)
     }
     if ([...value].length > limits.tagValueCharsMax) {
-      throw invalidRequest(`A Tag's Value must be a length between 0 and ${limits.tagValueCharsMax}`)
+      throw invalidRequest(`A Tag's Value must be a length between 0 and ${limits.tagValueCharsMax}.`)
     }
   }
   checkSize('ObjectSizeGreaterThan', sizeGreaterThan, 0)

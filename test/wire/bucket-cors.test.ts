@@ -124,7 +124,7 @@ wireTests('PutBucketCors', [
   ),
   {
     it: 'refuses a document of more than 64 KiB',
-    ...refusal('EntityTooLarge'),
+    ...refusal('MaxMessageLengthExceeded', { MaxMessageLengthBytes: '65536' }),
     given: given(small),
     ask: putCors([...full, ...Array.from({ length: 2000 }, () => ['AllowedHeader', 'x-header'] as const)]),
     afterwards: methodsAre('GET'),

@@ -177,6 +177,17 @@ const elements = [
   'AbortIncompleteMultipartUpload/DaysAfterInitiation',
 ].map((name) => `element:LifecycleConfiguration/Rule/${name}`)
 
+const texts: readonly [what: string, rule: string, message: string][] = [
+  ['a long prefix', filtered(`<Prefix>${'p'.repeat(1025)}</Prefix>`), 'The maximum size of a prefix is 1024'],
+  ['a long key', filtered(tag('k'.repeat(129))), "A Tag's Key must be a length between 1 and 128."],
+  ['a long value', filtered(tag('t', 'v'.repeat(257))), "A Tag's Value must be a length between 0 and 256."],
+  [
+    'sizes of no object',
+    filtered('<And><ObjectSizeGreaterThan>5</ObjectSizeGreaterThan><ObjectSizeLessThan>5</ObjectSizeLessThan></And>'),
+    "'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'.",
+  ],
+]
+
 wireTests('PutBucketLifecycleConfiguration', [
   {
     it: 'sets rules',
@@ -244,6 +255,14 @@ wireTests('PutBucketLifecycleConfiguration', [
       given: given(small),
       ask: putDocument({ lifecycle: '' }, lifecycleDocument(...rules)),
       afterwards: idsAre('small'),
+    }),
+  ),
+  ...texts.map(
+    ([what, rule, message]): Row => ({
+      it: `says in S3's words what is wrong with ${what}`,
+      ...refusal('InvalidRequest', {}),
+      message,
+      ask: putDocument({ lifecycle: '' }, lifecycleDocument(rule)),
     }),
   ),
   ...documentRows(putLifecycle(small), given(small), idsAre('small'), { digestRequired: true }),

@@ -196,7 +196,7 @@ wireTests('PutBucketWebsite', [
   ),
   {
     it: 'refuses a document of more than 128 KiB',
-    ...refusal('EntityTooLarge'),
+    ...refusal('MaxMessageLengthExceeded', { MaxMessageLengthBytes: '131072' }),
     given,
     ask: putDocument(
       { website: '' },

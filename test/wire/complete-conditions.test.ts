@@ -74,7 +74,7 @@ const conditions: Row[] = [
   },
   {
     it: 'answers NoSuchKey to If-Match where there is nothing',
-    ...refusal('NoSuchKey', {}),
+    ...refusal('NoSuchKey', { Key: 'big' }),
     given: small,
     ask: complete(only, { headers: { 'If-Match': '"another"' } }),
     afterwards: isOpen,

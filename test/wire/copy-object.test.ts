@@ -48,6 +48,7 @@ const rows: Row[] = [
   {
     it: 'reads the version null of a source',
     ...copied,
+    vendor: { 'copy-source-version-id': 'null' },
     ask: copy({ 'copy-source': '/source/from?versionId=null' }),
     afterwards: isCopy,
     sdk: sdk(CopyObjectCommand, { ...input, CopySource: '/source/from?versionId=null' }),

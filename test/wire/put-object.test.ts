@@ -230,7 +230,7 @@ const conditions: Row[] = [
   },
   {
     it: 'answers NoSuchKey to If-Match where there is nothing',
-    ...refusal('NoSuchKey', {}),
+    ...refusal('NoSuchKey', { Key: 'a' }),
     ask: { ...put, headers: { 'If-Match': etag } },
     afterwards: isNotThere,
     sdk: sdk(PutObjectCommand, { ...input, IfMatch: etag }),

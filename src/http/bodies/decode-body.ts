@@ -90,8 +90,7 @@ function documentBody(declared: DocumentBody, read: (document: Buffer) => unknow
       return undefined
     }
     if (body.size > declared.bytesMax) {
-      const details = { ProposedSize: String(body.size), MaxSizeAllowed: String(declared.bytesMax) }
-      throw new S3Error('EntityTooLarge', { message: 'Your request body is too large.', details })
+      throw new S3Error('MaxMessageLengthExceeded', { details: { MaxMessageLengthBytes: String(declared.bytesMax) } })
     }
     const digests = sentDigests(declared, head, vendorValues, body)
     const document = await body.read()

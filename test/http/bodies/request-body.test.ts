@@ -309,7 +309,7 @@ describe('XML bodies', () => {
 
   it('that are too large', async () => {
     const body = Buffer.alloc(65_537, ' ')
-    expect((await post(body, [['Content-MD5', md5(body.toString())]])).code).toBe('EntityTooLarge')
+    expect((await post(body, [['Content-MD5', md5(body.toString())]])).code).toBe('MaxMessageLengthExceeded')
   })
 
   it('that are not what was signed', async () => {

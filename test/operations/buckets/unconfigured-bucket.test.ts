@@ -24,7 +24,7 @@ const rows: Row[] = [
   ['GetBucketNotificationConfiguration', 's3:GetBucketNotification', 'ok'],
   ['PutBucketNotificationConfiguration', 's3:PutBucketNotification', 'ok', { body: { QueueConfiguration: [] } }],
   ['GetPublicAccessBlock', 's3:GetBucketPublicAccessBlock', 'NoSuchPublicAccessBlockConfiguration'],
-  ['PutPublicAccessBlock', 's3:PutBucketPublicAccessBlock', 'ok', { body: {} }],
+  ['PutPublicAccessBlock', 's3:PutBucketPublicAccessBlock', 'ok', { body: { BlockPublicAcls: true } }],
   ['DeletePublicAccessBlock', 's3:PutBucketPublicAccessBlock', 'ok'],
   ['GetBucketAbac', 's3:GetBucketABAC', 'ok'],
   ['PutBucketPolicy', 's3:PutBucketPolicy', 'MalformedPolicy', { body: '{}' }],

@@ -65,7 +65,11 @@ export const badDocuments: readonly BadInput[] = [
   malformed('with an attribute without quotes', '<Tagging a=1><TagSet/></Tagging>'),
   malformed('of 1,000 levels', `${'<Tagging>'.repeat(1000)}${'</Tagging>'.repeat(1000)}`),
   malformed('of 120,000 elements, each of them well-formed', within(tag.repeat(40_000))),
-  { what: 'document of 3 MiB', code: 'EntityTooLarge', send: tagging(within(`<!--${'x'.repeat(3 * 1024 * 1024)}-->`)) },
+  {
+    what: 'document of 3 MiB',
+    code: 'MaxMessageLengthExceeded',
+    send: tagging(within(`<!--${'x'.repeat(3 * 1024 * 1024)}-->`)),
+  },
   { what: 'document missing', code: 'MissingRequestBodyError', send: tagging('') },
   badDelete('of nothing', '<Delete></Delete>'),
   badDelete('with an object without key', '<Delete><Object/></Delete>'),
