@@ -15,6 +15,7 @@ const flagTexts: Readonly<Record<DocumentedFlag, string>> = {
 const byTarget = [
   ['service', 'the service'],
   ['account', 'accounts'],
+  ['arn', 'ARNs of buckets'],
   ['bucket', 'buckets'],
   ['object', 'objects'],
 ] as const
@@ -157,6 +158,7 @@ function nameText({ in: place, name }: ParameterRow): string {
 const paths = {
   service: '/',
   account: '/v20180820/configuration/publicAccessBlock',
+  arn: '/v20180820/tags/{resourceArn}',
   bucket: '/{Bucket}',
   object: '/{Bucket}/{Key}',
 } as const

@@ -22,6 +22,8 @@ export interface FieldPlace {
 export interface InputField<T> extends FieldPlace {
   support: Support
   required: boolean
+  /** It may be sent many times, and its values are arrays, which are joined. */
+  repeatable?: true
   /** Permissions that a request needs in addition to the operation's own if it sends this field with any value but `false`. */
   permissions?: readonly string[]
   parse: Parser<T>
@@ -37,6 +39,11 @@ export function vendor<T>(name: string, parse: Parser<T>): InputField<T | undefi
 
 export function query<T>(name: string, parse: Parser<T>): InputField<T | undefined> {
   return { in: 'query', name, parse, required: false, support: works }
+}
+
+/** A parameter that is sent once for each item of a list. */
+export function queryList(name: string): InputField<readonly string[] | undefined> {
+  return { ...query(name, (raw) => [raw]), repeatable: true }
 }
 
 export function formField<T>(name: string, parse: Parser<T>): InputField<T | undefined> {

@@ -18,8 +18,8 @@ export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
  * form must be signed; a form with neither policy nor signature is anonymous. The form's fields take the place of headers.
  */
 export type Authentication = 'signed' | 'anonymous allowed' | 'form'
-/** What a request addresses: the service, an account (of S3 Control), a bucket, or an object. */
-export type Target = 'service' | 'account' | 'bucket' | 'object'
+/** What a request addresses: the service, an account or a bucket's ARN (both of S3 Control), a bucket, or an object. */
+export type Target = 'service' | 'account' | 'arn' | 'bucket' | 'object'
 
 /** The parts of a declaration that match a request. If several operations match, the one with the most requirements wins. */
 export interface Route {

@@ -113,6 +113,7 @@ function answeredAs({ only: _, refusal: __, ...rest }: Support): Support {
 const addresses: Readonly<Record<Target, readonly Described[]>> = {
   service: [],
   account: [],
+  arn: [{ in: 'address', name: 'resourceArn', required: true }],
   bucket: [{ in: 'address', name: 'Bucket', required: true }],
   object: [
     { in: 'address', name: 'Bucket', required: true },

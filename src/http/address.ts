@@ -1,6 +1,6 @@
 /** What a request addresses: bucket and key from Host and path, parameters from the query. Each part is decoded exactly once. */
 import type { Target } from '../contract/operation.ts'
-import { S3Error } from '../errors.ts'
+import { notImplemented, S3Error } from '../errors.ts'
 import { checkKeyLength } from '../key-length.ts'
 import { known } from '../known.ts'
 import { addVendorValue, dialectOfName, isOfSignature, type VendorValues } from './dialect.ts'
@@ -40,18 +40,31 @@ function withoutPort(host: string): string {
   return colon === -1 ? host : host.slice(0, colon)
 }
 
-/** The only path of S3 Control that is served. */
+/** The paths of S3 Control that are served. An ARN follows the second. */
 const accountPath = '/v20180820/configuration/publicAccessBlock'
+const tagsPath = '/v20180820/tags/'
+const bucketArn = /^arn:[^:]+:s3:::([^/]+)$/
 
-/**
- * Clients of S3 Control name the account in a header and as the Host's first label. Without that header, or with another Host, the path is a key.
- * Throws InvalidURI, KeyTooLongError, InvalidBucketName.
- */
+/** Throws InvalidURI, KeyTooLongError, InvalidBucketName, NotImplemented. */
 export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost, vendorValues: VendorValues): Address {
-  const account = head.rawPath === accountPath ? vendorValues.get('account-id')?.value : undefined
-  if (account !== undefined && (bucketOfHost(head.host) ?? account.toLowerCase()) === account.toLowerCase())
-    return { target: 'account', bucket: '', key: '' }
-  return checkAddress(splitAddress(head, bucketOfHost))
+  const { rawPath } = head
+  const mayBeControl = rawPath === accountPath || rawPath.startsWith(tagsPath)
+  if (!mayBeControl || !namesAccount(head, bucketOfHost, vendorValues))
+    return checkAddress(splitAddress(head, bucketOfHost))
+  if (rawPath === accountPath) return { target: 'account', bucket: '', key: '' }
+  return checkAddress(addressOfArn(percentDecode(rawPath.slice(tagsPath.length))))
+}
+
+/** Clients of S3 Control name the account in a header and as the Host's first label. Without that header, or with another Host, the path is a key. */
+function namesAccount(head: RequestHead, bucketOfHost: BucketOfHost, vendorValues: VendorValues): boolean {
+  const account = vendorValues.get('account-id')?.value.toLowerCase()
+  return account !== undefined && (bucketOfHost(head.host) ?? account) === account
+}
+
+function addressOfArn(arn: string): Address {
+  const [, bucket] = bucketArn.exec(arn) ?? []
+  if (bucket === undefined) throw notImplemented(`The resource ${arn}`)
+  return { target: 'arn', bucket, key: '' }
 }
 
 /** Throws KeyTooLongError, InvalidBucketName. */

@@ -128,8 +128,11 @@ function decodeParameters(
   for (const { name, value } of query) {
     const named = fields.get(name)
     if (named === undefined) continue
-    if (input[named.key] !== undefined) throw invalidArgument(name, value, `${name} was sent more than once.`)
-    input[named.key] = named.field.parse(value, name)
+    const { key, field } = named
+    const before = input[key]
+    if (before === undefined) input[key] = field.parse(value, name)
+    else if (field.repeatable === true && Array.isArray(before)) before.push(value)
+    else throw invalidArgument(name, value, `${name} was sent more than once.`)
   }
 }
 

@@ -197,7 +197,7 @@ class Pipeline {
       const rules = { credentials, sessions: sts.sessions, version2: this.#version2, nowMs: clock.now() }
       const post = readForm(form, spoken, parsed.address.bucket, rules)
       if (post.principal !== nobody) exchange.belongsTo(post.principal)
-      exchange.resource = resourceOf(post.address)
+      exchange.resource = resourceOf(post.address) ?? exchange.resource
       await this.#serve(exchange, post.head, {
         verified: { ...verified, principal: post.principal },
         parsed: { address: post.address, query: post.parameters, vendorValues: post.vendorValues },
@@ -223,7 +223,7 @@ class Pipeline {
     exchange.belongsTo(verified.principal)
 
     const parsed = this.#parse(head)
-    if (parsed.address.target !== 'account') exchange.resource = resourceOf(parsed.address)
+    exchange.resource = resourceOf(parsed.address) ?? exchange.resource
     const endpoint = this.#endpointOf(head, parsed)
     exchange.operationName = endpoint.operation.name
     return { verified, parsed, endpoint }
@@ -237,7 +237,7 @@ class Pipeline {
     }
     if (asked === undefined || !admits(asked.endpoint.operation, proof)) throw refusalOfUnsigned()
     const { name, implemented } = asked.endpoint.operation
-    exchange.resource = resourceOf(asked.parsed.address)
+    exchange.resource = resourceOf(asked.parsed.address) ?? exchange.resource
     exchange.operationName = name
     if (!implemented) throw notImplemented(name)
     return { ...asked, verified: withoutSignature(this.#signedParts(exchange, head)) }
@@ -308,7 +308,9 @@ async function noteAdmission(exchange: Exchange, answer: () => Promise<Answer>):
   }
 }
 
-function resourceOf({ bucket, key }: Address): string {
+/** What an error names. `undefined`: the path as it was sent, because S3 Control addresses nothing by bucket and key. */
+function resourceOf({ target, bucket, key }: Address): string | undefined {
+  if (target === 'account' || target === 'arn') return undefined
   return key === '' ? `/${bucket}` : `/${bucket}/${key}`
 }
 

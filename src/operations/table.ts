@@ -58,6 +58,11 @@ import {
   getPublicAccessBlockOperation,
   putPublicAccessBlockOperation,
 } from './buckets/public-access-block.ts'
+import {
+  listTagsForResourceOperation,
+  tagResourceOperation,
+  untagResourceOperation,
+} from './buckets/resource-tagging.ts'
 import type { OperationContext } from './context.ts'
 import { listObjectVersionsOperation } from './listings/list-object-versions.ts'
 import { listObjectsOperation } from './listings/list-objects.ts'
@@ -106,6 +111,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketTaggingOperation,
   getBucketTaggingOperation,
   deleteBucketTaggingOperation,
+  tagResourceOperation,
+  listTagsForResourceOperation,
+  untagResourceOperation,
   putBucketVersioningOperation,
   getBucketVersioningOperation,
   putBucketEncryptionOperation,

@@ -1,4 +1,4 @@
-/** The AWS CLI speaks to S3 Control of an account: what that blocks for all its buckets. */
+/** The AWS CLI speaks to S3 Control of an account: what that blocks for all its buckets, and the tags of a bucket. */
 import { expect, it } from 'vitest'
 import { describeClient } from './client-tools.ts'
 
@@ -23,5 +23,22 @@ describeClient('aws s3control', ['aws', '--version'], (at) => {
     })
     await at.client('env', ...s3control('delete-public-access-block'))
     expect(await at.failing('env', ...get)).toContain('(NoSuchPublicAccessBlockConfiguration)')
+  })
+
+  it('tags a bucket by its ARN, lists its tags, and removes them', async () => {
+    const bucket = ['--resource-arn', 'arn:aws:s3:::control']
+    const list = async (): Promise<unknown> =>
+      JSON.parse(await at.client('env', ...s3control('list-tags-for-resource', ...bucket)))
+    await at.client('aws', 's3api', 'create-bucket', '--bucket', 'control', '--endpoint-url', at.endpoint)
+    expect(await list()).toEqual({ Tags: [] })
+    await at.client('env', ...s3control('tag-resource', ...bucket, '--tags', 'Key=a,Value=1', 'Key=b,Value=2'))
+    expect(await list()).toEqual({
+      Tags: [
+        { Key: 'a', Value: '1' },
+        { Key: 'b', Value: '2' },
+      ],
+    })
+    await at.client('env', ...s3control('untag-resource', ...bucket, '--tag-keys', 'a', 'b'))
+    expect(await list()).toEqual({ Tags: [] })
   })
 })

@@ -121,6 +121,9 @@ describe('the support table has', () => {
       'PutAccountPublicAccessBlock',
       'GetAccountPublicAccessBlock',
       'DeleteAccountPublicAccessBlock',
+      'TagResource',
+      'ListTagsForResource',
+      'UntagResource',
       'PostObject',
     ])
   })

@@ -19,6 +19,7 @@ const encryption =
 /** The ARN of a key that the server has. The name is behind the last slash. */
 const kmsKeyArn = 'arn:aws:kms:us-east-1:123456789012:key/invoices'
 const ofAccount = { account: 'main', vendor: { 'account-id': 'main' } } as const
+const ofArn = { ...ofAccount, arn: 'arn:aws:s3:::wire' } as const
 const noBlocks =
   '<PublicAccessBlockConfiguration><BlockPublicAcls>false</BlockPublicAcls></PublicAccessBlockConfiguration>'
 const website =
@@ -129,6 +130,9 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
     PutBucketTagging: { method: 'PUT', query: { tagging: '' }, body: tagging, succeeds: 200 },
     GetBucketTagging: { method: 'GET', query: { tagging: '' }, succeeds: 200 },
     DeleteBucketTagging: { method: 'DELETE', query: { tagging: '' }, succeeds: 204 },
+    TagResource: { method: 'POST', ...ofArn, body: '<TagResourceRequest><Tags/></TagResourceRequest>', succeeds: 204 },
+    ListTagsForResource: { method: 'GET', ...ofArn, succeeds: 200 },
+    UntagResource: { method: 'DELETE', ...ofArn, query: { tagKeys: 'a' }, succeeds: 204 },
     PutObject: { method: 'PUT', key: 'a', body: 'new', succeeds: 200 },
     PostObject: { method: 'POST', form: { key: 'a' }, body: 'new', succeeds: 204 },
     GetObject: { method: 'GET', key: 'a', succeeds: 200 },

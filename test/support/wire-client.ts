@@ -50,6 +50,8 @@ export interface Ask {
   key?: string
   /** Addressed instead of a bucket, as clients of S3 Control do it. Its id comes as a vendor value, too. */
   account?: string
+  /** Of that account: the ARN whose tags are asked for. */
+  arn?: string
   query?: Record<string, string>
   headers?: Record<string, string>
   /** Headers that carry the dialect's prefix, without it. */
@@ -105,7 +107,9 @@ export function openWire(port: number, style: Style): Wire {
   }
 }
 
+/** As S3 Control has them. */
 export const accountPath = '/v20180820/configuration/publicAccessBlock'
+export const tagsPath = (arn: string): string => `/v20180820/tags/${encodeURIComponent(arn)}`
 
 /** The request as it goes over the wire. */
 export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): SignedRequest {
@@ -115,7 +119,8 @@ export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): Sig
   const inHost = hosting === 'virtual-host' && bucket !== ''
   const named = inHost || bucket === '' ? '' : `/${bucket}`
   const keyPath = key === '' && named !== '' ? '' : `/${encodeKey(key)}`
-  const path = account === undefined ? named + keyPath : accountPath
+  const ofAccount = ask.arn === undefined ? accountPath : tagsPath(ask.arn)
+  const path = account === undefined ? named + keyPath : ofAccount
   const vendor = Object.entries(ask.vendor ?? {}).map(([name, value]): HeaderPair => [prefix + name, value])
   const query = Object.entries(ask.query ?? {})
   const headers = Object.entries(ask.headers ?? {})

@@ -15,6 +15,7 @@ import {
   type Style,
   styleName,
   styles,
+  tagsPath,
   type Wire,
   wireBucket,
 } from './wire-client.ts'
@@ -264,11 +265,11 @@ function expectError({ value, namespace }: XmlDocument, { code, message, details
 }
 
 /** The resource of an error is what was asked for, in whichever style. */
-function expectResource(reply: Reply, { account, bucket = wireBucket, key = '', form }: Ask): void {
+function expectResource(reply: Reply, { account, arn, bucket = wireBucket, key = '', form }: Ask): void {
   const resource = /<Resource>([^<]*)<\/Resource>/.exec(reply.body.toString())?.[1]
   if (resource === undefined || bucket === '' || !/^[\w/.-]*$/.test(key)) return
   // A form tells its key late.
-  if (account !== undefined) expect(resource).toBe(accountPath)
+  if (account !== undefined) expect(resource).toBe(arn === undefined ? accountPath : tagsPath(arn))
   else if (form !== undefined) expect([`/${bucket}`, `/${bucket}/${form.key}`]).toContain(resource)
   else expect(resource).toBe(key === '' ? `/${bucket}` : `/${bucket}/${key}`)
 }

@@ -6,9 +6,9 @@ import type { OperationContext, OperationRequest } from '../../operations/contex
 import { isoTime } from '../../time-text.ts'
 import type { Exchange } from '../exchange.ts'
 
-/** Whether the operation changes a bucket or an account itself. The operations of buckets that change objects are all POSTs. */
+/** Whether the operation changes a bucket or an account itself. The operations of buckets that change objects are all POSTs; one of an ARN changes tags. */
 export const isConfiguring = ({ target, method }: Operation<OperationContext>): boolean =>
-  target !== 'object' && (method === 'PUT' || method === 'DELETE')
+  target !== 'object' && (method === 'PUT' || method === 'DELETE' || (method === 'POST' && target === 'arn'))
 
 export class AuditedChanges {
   readonly #audit: AuditLog

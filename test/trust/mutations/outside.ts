@@ -175,7 +175,7 @@ export const outsideMutations: readonly Mutation[] = [
   {
     name: 'the path of accounts hides the keys of other buckets',
     file: 'http/address.ts',
-    find: '(bucketOfHost(head.host) ?? account.toLowerCase()) === account.toLowerCase()',
+    find: '(bucketOfHost(head.host) ?? account) === account',
     replace: 'bucketOfHost(head.host) !== head.host',
     suite: 'wire/account-blocks.test.ts',
   },
