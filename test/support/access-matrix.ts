@@ -39,6 +39,9 @@ const askedByHandlers: Readonly<Record<string, readonly (readonly [permission: s
   DeleteObjects: [['s3:DeleteObject', 'a']],
 }
 
+/** As in S3, also where everybody may write. */
+const neverUnsigned: ReadonlySet<string> = new Set(['CreateMultipartUpload', 'CopyObject', 'UploadPartCopy'])
+
 function askedOf(operation: AnyOperation): Asked {
   const { name, implemented, errors, authentication } = operation
   const ask = matrixAsk(name, someUpload)
@@ -48,8 +51,7 @@ function askedOf(operation: AnyOperation): Asked {
     needs: needsOf(operation, ask),
     isOfBucket: errors.includes('NoSuchBucket'),
     isOfAccount: operation.target === 'account',
-    admitsUnsigned:
-      name !== 'CreateMultipartUpload' && (isForm || admits({ authentication, implemented, errors }, 'none')),
+    admitsUnsigned: !neverUnsigned.has(name) && (isForm || admits({ authentication, implemented, errors }, 'none')),
     isForm,
   }
 }

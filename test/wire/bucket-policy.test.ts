@@ -311,6 +311,17 @@ wireTests(
         expect((await wire.ask({ method: 'PUT', key: 'public/m', unsigned: true, body: 'm' })).status).toBe(200)
       },
     },
+    ...['/wire/public/a', '/nobodys-bucket/a'].map(
+      (source): Row => ({
+        it: `lets nobody copy ${source}, where everybody may read and write`,
+        ...denied,
+        given: under(
+          allow(['s3:GetObject', 's3:PutObject', 's3:ListBucket'], ['arn:aws:s3:::wire', 'arn:aws:s3:::wire/*']),
+        ),
+        takenFor: 'CopyObject',
+        ask: { method: 'PUT', key: 'public/m', unsigned: true, vendor: { 'copy-source': source } },
+      }),
+    ),
     {
       it: 'goes by the tags of the object',
       status: 200,

@@ -114,7 +114,7 @@ export const copyObjectOperation = defineOperation({
     const changesNothing = isItself && encryption === undefined && !changesObject(input)
     const accessIn = accessOfWrite(context, input)
     const sourceScope = scopeOf(source, readPermission(source), input.sourceExpectedBucketOwner)
-    const opened = await openCopySource({ backend, scopeOf }, sourceScope, source, (record) => {
+    const opened = await openCopySource(context, sourceScope, source, (record) => {
       checkCopySource(copyConditions(input), record, backend.clock)
       checkCopySize(record.size)
       return { range: { start: 0, end: record.size } }

@@ -1,5 +1,6 @@
 /** The source of a copy: the `copy-source` header, its conditions, its range, and how it is opened. */
 
+import { nobody } from '../../auth/principal.ts'
 import type { BucketScope } from '../../commits/scope.ts'
 import { vendor } from '../../contract/fields.ts'
 import { versionName } from '../../contract/groups.ts'
@@ -22,6 +23,7 @@ export const copySourceInputs = {
   sourceExpectedBucketOwner: vendor('source-expected-bucket-owner', text),
 } as const
 
+const notByNobody = 'Anonymous users cannot copy objects. Please authenticate.'
 const versionParameter = 'versionId='
 
 export interface CopySource {
@@ -79,15 +81,17 @@ export const readPermission = ({ versionId }: Pick<CopySource, 'versionId'>): st
   versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion'
 
 /**
- * Like `openObject`, with two differences. A source that names a delete marker is InvalidRequest, as AWS documents. A missing source is AccessDenied for a
+ * Like `openObject`, with three differences. An unsigned request is AccessDenied. A source that names a delete marker is InvalidRequest, as AWS documents. A missing source is AccessDenied for a
  * principal that may not list its bucket, so that it looks like a private one.
  */
 export async function openCopySource<P extends { range: ByteRange }>(
-  { backend, scopeOf }: Pick<OperationContext, 'backend' | 'scopeOf'>,
+  { backend, scopeOf, principal }: Pick<OperationContext, 'backend' | 'scopeOf' | 'principal'>,
   scope: BucketScope,
   source: CopySource & ReadAddress,
   plan: (record: ObjectRecord) => P,
 ): Promise<OpenedObject<P>> {
+  // As S3 documents. Otherwise strangers who may write anywhere could find out which buckets exist.
+  if (principal === nobody) throw new S3Error('AccessDenied', { message: notByNobody })
   try {
     return await openObject(backend, scope, source, plan)
   } catch (error) {

@@ -59,13 +59,14 @@ export const uploadPartCopyOperation = defineOperation({
 
   conditions: () => ({ 's3:ObjectCreationOperation': 'false' }),
 
-  async handle({ backend, scope, scopeOf, key, customerKeysMayTravel }, input) {
+  async handle(context, input) {
+    const { backend, scope, scopeOf, key, customerKeysMayTravel } = context
     const from = {
       ...parseCopySource(input.copySource),
       customerKey: sourceCustomerKeyOf(input, { customerKeysMayTravel }),
     }
     const sourceScope = scopeOf(from, readPermission(from), input.sourceExpectedBucketOwner)
-    const { body, ...source } = await openCopySource({ backend, scopeOf }, sourceScope, from, (record) => {
+    const { body, ...source } = await openCopySource(context, sourceScope, from, (record) => {
       checkCopySource(copyConditions(input), record, backend.clock)
       const range = copyRange(input.copySourceRange, record.size)
       checkObjectSize(range.end - range.start, limits.partBytesMax)
