@@ -17,5 +17,5 @@ export function authorizeForAccount({ principal, conditionValue }: Asker, permis
       value: (name) => conditionValue(name),
     },
   })
-  if (!allowed) throw accessDenied(permission, reasonText(because))
+  if (!allowed) throw accessDenied(principal, { permission, name: '', key: '' }, reasonText(because))
 }

@@ -12,6 +12,7 @@ import {
 } from '../../access/decide.ts'
 import { isOfObjectOwner, noPublicAccessBlock } from '../../access/grants.ts'
 import { parsePolicy } from '../../access/parsing/parse-policy.ts'
+import { principalArn } from '../../access/principal-values.ts'
 import { reasonText } from '../../access/reason-text.ts'
 import { nobody, type Principal } from '../../auth/principal.ts'
 import { S3Error } from '../../errors.ts'
@@ -56,13 +57,15 @@ export function authorize(asker: Asker, asked: Asked): void {
   if (isOwnersOwn(asker.principal, asked.bucket)) return
   const { allowed, because } = decisionOn(asker, asked)
   if (allowed || (because.by === 'default' && mayLearnOfAbsence(asker, asked))) return
-  throw accessDenied(asked.permission, reasonText(because))
+  throw accessDenied(asker.principal, asked, reasonText(because))
 }
 
 /** Throws AccessDenied when a policy explicitly denies the permission. For actions that add no rights, so that no policy needs to allow them. */
 export function refuseDenied(asker: Asker, permission: string): void {
-  const { because } = decisionOn(asker, { permission, name: '', bucket: undefined, key: '' })
-  if (because.by === 'statement' && because.effect === 'Deny') throw accessDenied(permission, reasonText(because))
+  const asked = { permission, name: '', bucket: undefined, key: '' }
+  const { because } = decisionOn(asker, asked)
+  if (because.by === 'statement' && because.effect === 'Deny')
+    throw accessDenied(asker.principal, asked, reasonText(because))
 }
 
 /** A shortcut for most requests: nothing can deny an account's own key anything in the account's bucket when there is no policy. */
@@ -121,10 +124,19 @@ function objectAccess(asker: Asker, bucket: BucketRecord, written: boolean): Obj
   return existing === 'none' ? undefined : { owner: ownerOfObject(bucket, existing), grants: existing.grants }
 }
 
-/** `reason` is for the log alone: it would tell a stranger what the policy says. */
-export function accessDenied(permission: string, reason: string): S3Error {
+/**
+ * In S3's words, because Terraform's provider looks for them. S3 tells nothing to an unsigned request. `reason` is for the log alone: it would tell a stranger what
+ * the policy says.
+ */
+export function accessDenied(
+  principal: Principal,
+  { permission, name, key }: Pick<Asked, 'permission' | 'name' | 'key'>,
+  reason: string,
+): S3Error {
+  const arn = principalArn(accessPrincipal(principal))
+  if (arn === undefined) return new S3Error('AccessDenied', { reason })
   return new S3Error('AccessDenied', {
-    message: `This access key is not permitted to perform ${permission} on this resource.`,
+    message: `User: ${arn} is not authorized to perform: ${permission} on resource: "${resourceName(name, key)}"`,
     reason,
   })
 }
