@@ -21,6 +21,7 @@ export function errorsPage(operations: readonly DeclaredOperation[]): string {
     '- The document is the same in both dialects, without a namespace. Between `Message` and `Resource` come the elements of this error,',
     '  such as `Key`, `BucketName`, `ArgumentName` or, for a refusal by name, `NotImplemented`.',
     '- The request’s id is also a header: `x-amz-request-id` (with the host’s id as `x-amz-id-2`) for requests in the `x-amz-` dialect, `x-store-request-id` for any other.',
+    '- Requests of S3 Control get `<ErrorResponse><Error>…</Error><RequestId>…</RequestId><HostId>…</HostId></ErrorResponse>`, as from AWS.',
     '- The answer to a HEAD, and one of status 304, has no document.',
     '- An operation that takes long sends 200 and white space while it works (CopyObject, UploadPartCopy, CompleteMultipartUpload). A later error',
     '  is the root of its document, instead of the result.',

@@ -43,22 +43,29 @@ function withoutPort(host: string): string {
 /** The paths of S3 Control that are served. An ARN follows the second. */
 const accountPath = '/v20180820/configuration/publicAccessBlock'
 const tagsPath = '/v20180820/tags/'
+const accountHeader = /^x-(?:amz|store)-account-id$/
+const accountParameter = /(?:^|&)x-(?:amz|store)-account-id=([^&]*)/i
 const bucketArn = /^arn:[^:]+:s3:::([^/]+)$/
 
-/** Throws InvalidURI, KeyTooLongError, InvalidBucketName, NotImplemented. */
-export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost, vendorValues: VendorValues): Address {
+/** `isOfControl`: what `asksControl` says of the request. Throws InvalidURI, KeyTooLongError, InvalidBucketName, NotImplemented. */
+export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost, isOfControl: boolean): Address {
   const { rawPath } = head
-  const mayBeControl = rawPath === accountPath || rawPath.startsWith(tagsPath)
-  if (!mayBeControl || !namesAccount(head, bucketOfHost, vendorValues))
-    return checkAddress(splitAddress(head, bucketOfHost))
+  if (!isOfControl) return checkAddress(splitAddress(head, bucketOfHost))
   if (rawPath === accountPath) return { target: 'account', bucket: '', key: '' }
   return checkAddress(addressOfArn(percentDecode(rawPath.slice(tagsPath.length))))
 }
 
 /** Clients of S3 Control name the account in a header and as the Host's first label. Without that header, or with another Host, the path is a key. */
-function namesAccount(head: RequestHead, bucketOfHost: BucketOfHost, vendorValues: VendorValues): boolean {
-  const account = vendorValues.get('account-id')?.value.toLowerCase()
+export function asksControl(head: RequestHead, bucketOfHost: BucketOfHost): boolean {
+  if (head.rawPath !== accountPath && !head.rawPath.startsWith(tagsPath)) return false
+  const account = accountOf(head)?.toLowerCase()
   return account !== undefined && (bucketOfHost(head.host) ?? account) === account
+}
+
+/** A presigned URL has the header's value in its query. An account's id needs no escapes. */
+function accountOf({ names, rawHeaders, rawQuery }: RequestHead): string | undefined {
+  const at = names.findIndex((name) => accountHeader.test(name))
+  return at >= 0 ? rawHeaders[2 * at + 1] : accountParameter.exec(rawQuery)?.[1]
 }
 
 function addressOfArn(arn: string): Address {

@@ -48,6 +48,8 @@ export class Exchange {
   readonly path: string
   /** The resource in error bodies: the path as sent, until the address is known. */
   resource: string
+  /** See `FaultContext`. */
+  isOfControl = false
   operationName = ''
   accessKeyId = ''
   /** The account of the verified key. */

@@ -17,6 +17,8 @@ export interface FaultContext {
   dialect: Pick<Dialect, 'prefix'>
   /** Absent: the request could not be read. */
   request?: { readonly method?: string | undefined }
+  /** The request is S3 Control's, whose clients find an error only inside another element. */
+  isOfControl?: boolean
 }
 
 /** More than the signed text of the longest head, escapes included. Only a document can be longer, and an error does not repeat all of it. */
@@ -24,15 +26,16 @@ const detailCharsMax = 4 * limits.headerSectionBytesMax
 
 const detail = (text: string): string => escapeXml(text.slice(0, detailCharsMax))
 
-/** The `Error` element without the XML declaration, because a slow answer has already sent that. */
+/** The element without the XML declaration, because a slow answer has already sent that. */
 export function faultElement(fault: S3Error, context: FaultContext): string {
-  const { resource, requestId, hostId, dialect } = context
-  let xml = `<Error><Code>${fault.code}</Code><Message>${detail(fault.messageFor(dialect.prefix))}</Message>`
+  const { resource, requestId, hostId, dialect, isOfControl = false } = context
+  let xml = `<Code>${fault.code}</Code><Message>${detail(fault.messageFor(dialect.prefix))}</Message>`
   xml += refusedMethod(fault, context)
   for (const [name, value] of Object.entries(fault.vendorDetails)) xml += `<${name}>${dialect.prefix}${value}</${name}>`
   for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${detail(value)}</${name}>`
-  xml += `<Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId>`
-  return `${xml}<HostId>${escapeXml(hostId)}</HostId></Error>`
+  xml += `<Resource>${escapeXml(resource)}</Resource>`
+  const ids = `<RequestId>${requestId}</RequestId><HostId>${escapeXml(hostId)}</HostId>`
+  return isOfControl ? `<ErrorResponse><Error>${xml}</Error>${ids}</ErrorResponse>` : `<Error>${xml}${ids}</Error>`
 }
 
 /** S3 names the method that a delete marker refuses, which is not known where the marker is found. */

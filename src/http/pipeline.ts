@@ -10,6 +10,7 @@ import { run, runAfter } from '../operations/run.ts'
 import { ending, inShortStep, passesTraces } from '../spans.ts'
 import {
   type Address,
+  asksControl,
   type BucketOfHost,
   compileHosts,
   type QueryParameter,
@@ -108,6 +109,7 @@ class Pipeline {
     try {
       head = this.#readHead(exchange)
       exchange.dialect = head.dialect
+      exchange.isOfControl = asksControl(head, this.#bucketOfHost)
       if (this.#siteOfHost(head.host) !== undefined) return await this.#serveWebsite(exchange, head)
       if (answerHealth(exchange, head, this.#options.ready)) return
       // This comes before any refusal, because a page must be able to read refusals too.
@@ -259,7 +261,11 @@ class Pipeline {
     const vendorValues: VendorValues = new Map()
     readVendorHeaders(head, vendorValues)
     const query = readQuery(head.rawQuery, vendorValues)
-    return { address: readAddress(head, this.#bucketOfHost, vendorValues), query, vendorValues }
+    return {
+      address: readAddress(head, this.#bucketOfHost, asksControl(head, this.#bucketOfHost)),
+      query,
+      vendorValues,
+    }
   }
 
   #endpointOf(head: RequestHead, { address, query, vendorValues }: Parsed): Endpoint {

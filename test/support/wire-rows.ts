@@ -132,6 +132,8 @@ export function rawTests(style: Style, rows: readonly Row[], stage: Stage): void
       const reply = await wire.ask(fill(row.ask))
       await expectReply(reply, fill(expectedOf(row)), style, stage, row.takenFor)
       expectResource(reply, fill(row.ask))
+      if (reply.body.includes('<Error>'))
+        expect(reply.body.includes('<ErrorResponse>')).toBe(row.ask.account !== undefined)
       await row.afterwards?.(wire, reply, facts)
     })
   })
@@ -232,7 +234,7 @@ async function expectReply(
   const { operation: logged, code: loggedCode, status: loggedStatus } = await server.logged(requestId)
   expect({ logged, loggedCode, loggedStatus }).toEqual({ logged: takenFor, loggedCode: code, loggedStatus: status })
 
-  if (said?.root === 'Error') expectError(said, expected, requestId)
+  if (said?.root === 'Error' || said?.root === 'ErrorResponse') expectError(said, expected, requestId)
   else if (expected.xml !== undefined) expectDocument(said, expected.xml, style)
   if (expected.body !== undefined)
     expect(reply.body.toString('latin1')).toBe(Buffer.from(expected.body).toString('latin1'))
@@ -242,7 +244,15 @@ const isXml = (reply: Reply): boolean =>
   reply.headers.get('content-type') === 'application/xml' && reply.body.subarray(0, 5).toString() === '<?xml'
 
 function codeOf(document: XmlDocument | undefined): XmlValue | XmlValue[] {
-  return document?.root === 'Error' && typeof document.value === 'object' ? (document.value.Code ?? '') : ''
+  const isError = document?.root === 'Error' || document?.root === 'ErrorResponse'
+  return isError ? (errorIn(document).Code ?? '') : ''
+}
+
+/** The elements of an error. S3 Control has them in an element of their own, and the ids beside it. */
+function errorIn({ root, value }: XmlDocument): Record<string, string> {
+  if (root === 'Error') return value as Record<string, string>
+  const { Error: error, ...ids } = value as Record<string, Record<string, string> | string>
+  return { ...(error as Record<string, string>), ...(ids as Record<string, string>) }
 }
 
 function expectDialect(reply: Reply, vendor: Record<string, unknown>, { prefix }: Style): void {
@@ -255,9 +265,9 @@ function expectDialect(reply: Reply, vendor: Record<string, unknown>, { prefix }
   )
 }
 
-function expectError({ value, namespace }: XmlDocument, { code, message, details }: Expected, requestId: string): void {
-  expect(namespace).toBeUndefined()
-  const { Code, Message, Resource, RequestId, HostId, ...rest } = value as Record<string, string>
+function expectError(document: XmlDocument, { code, message, details }: Expected, requestId: string): void {
+  expect(document.namespace).toBeUndefined()
+  const { Code, Message, Resource, RequestId, HostId, ...rest } = errorIn(document)
   expect({ Code, RequestId }).toEqual({ Code: code, RequestId: requestId })
   expect(Message).toEqual(message ?? expect.stringMatching(/./))
   expect([typeof Resource, typeof HostId]).toEqual(['string', 'string'])
