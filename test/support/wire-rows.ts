@@ -249,7 +249,7 @@ function codeOf(document: XmlDocument | undefined): XmlValue | XmlValue[] {
 }
 
 /** The elements of an error. S3 Control has them in an element of their own, and the ids beside it. */
-function errorIn({ root, value }: XmlDocument): Record<string, string> {
+export function errorIn({ root, value }: XmlDocument): Record<string, string> {
   if (root === 'Error') return value as Record<string, string>
   const { Error: error, ...ids } = value as Record<string, Record<string, string> | string>
   return { ...(error as Record<string, string>), ...(ids as Record<string, string>) }
