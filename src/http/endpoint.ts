@@ -49,14 +49,11 @@ export function send(
     return sendBytes(exchange, head, status, json, Buffer.from(answer.body as string))
   }
   if (document === undefined || answer.body === undefined) {
-    return sendBytes(exchange, head, status, [...typeOfNothing(operation), ...headers(answer)], undefined)
+    const all = headers(answer)
+    if (operation.outputBody.kind === 'none' && operation.outputBody.contentType !== undefined)
+      all.push('Content-Type', operation.outputBody.contentType)
+    return sendBytes(exchange, head, status, all, undefined)
   }
   const bytes = document.document(answer.body)
   sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
-}
-
-/** The type of the document that an answer without one stands for, where S3 tells it. */
-function typeOfNothing({ outputBody }: Endpoint['operation']): string[] {
-  const type = outputBody.kind === 'none' ? outputBody.contentType : undefined
-  return type === undefined ? [] : ['Content-Type', type]
 }

@@ -199,7 +199,9 @@ describeInstalled('the console in Chromium', [['chromium', '--version']], () => 
     }
     const alice = visit.clientOf(credentials)
     expect((await alice.send(new ListObjectsV2Command({ Bucket: 'scoped' }))).KeyCount).toBe(1)
-    await expect(alice.send(new ListObjectsV2Command({ Bucket: 'locked' }))).rejects.toThrow('not permitted')
+    await expect(alice.send(new ListObjectsV2Command({ Bucket: 'locked' }))).rejects.toThrow(
+      'not authorized to perform',
+    )
 
     // The console of that user shows no machine room.
     await secret.getByRole('button', { name: 'Done' }).click()
@@ -249,7 +251,7 @@ describeInstalled('the console in Chromium', [['chromium', '--version']], () => 
     await bob.getByRole('button', { name: 'Take writeonly from bob' }).waitFor()
     await bob.getByRole('button', { name: 'Take reads from bob' }).click()
     await expect.poll(() => bob.getByRole('button', { name: 'reads (own)' }).count()).toBe(0)
-    await expect(list()).rejects.toThrow('not permitted')
+    await expect(list()).rejects.toThrow('not authorized to perform')
     await client.send(new PutObjectCommand({ Bucket: 'owned', Key: 'new.txt', Body: 'x' }))
   })
 

@@ -14,7 +14,7 @@ export async function read(twins: Twins, key: string, versionId: VersionId): Pro
   const tags = await twins.client.ask('GetObjectTagging', { key }, { versionId })
   expectCode(got, code)
   expectCode(head, code)
-  expectCode(tags, tagCode(twins, key, versionId))
+  expectCode(tags, aboutCode(twins, key, versionId))
   if (version === undefined) return expectMarkerShown(twins, got, key, versionId)
   expect((await bytesOf(got.answer)).equals(version.bytes)).toBe(true)
   const { retention, hold } = version
@@ -37,8 +37,8 @@ export async function read(twins: Twins, key: string, versionId: VersionId): Pro
   expect(tags.answer).toMatchObject({ versionId: shown.versionId, body: { TagSet: { Tag } } })
 }
 
-/** The tags of a key whose newest version is a delete marker can't be asked for; its object is only not there. */
-function tagCode({ model }: Twins, key: string, versionId: VersionId): Code {
+/** The tags of a key whose newest version is a delete marker can't be asked for, nor can its lock be set; its object is only not there. */
+function aboutCode({ model }: Twins, key: string, versionId: VersionId): Code {
   const isDeleted = versionId === undefined && model.versionsOf(key)[0]?.marker === true
   return isDeleted ? 'MethodNotAllowed' : model.find(key, versionId).code
 }
@@ -56,7 +56,7 @@ export async function tag(twins: Twins, { key, pick, tags }: Of<'tag'>): Promise
     tags.length === 0
       ? await twins.client.ask('DeleteObjectTagging', { key }, { versionId })
       : await twins.client.ask('PutObjectTagging', { key }, { versionId, body })
-  expectCode(outcome, tagCode(twins, key, versionId))
+  expectCode(outcome, aboutCode(twins, key, versionId))
   if (version === undefined) return
   expect(outcome.answer.versionId).toBe(twins.shown(version.id))
   version.tags = tags
@@ -64,7 +64,8 @@ export async function tag(twins: Twins, { key, pick, tags }: Of<'tag'>): Promise
 
 export async function hold(twins: Twins, { key, pick, on }: Of<'hold'>): Promise<void> {
   const versionId = twins.named(key, pick)
-  const { code, version } = twins.model.find(key, versionId)
+  const { version } = twins.model.find(key, versionId)
+  const code = aboutCode(twins, key, versionId)
   const body = { Status: on ? 'ON' : 'OFF' }
   const outcome = await twins.client.ask('PutObjectLegalHold', { key }, { versionId, body })
   expectCode(outcome, ...orNoLock(twins, code))
@@ -75,9 +76,11 @@ export async function hold(twins: Twins, { key, pick, on }: Of<'hold'>): Promise
 export async function retain(twins: Twins, { key, pick, retention: ask, bypass }: Of<'retain'>): Promise<void> {
   const versionId = twins.named(key, pick)
   const retention = twins.retentionOf(ask)
-  const { code, version } = twins.model.find(key, versionId)
+  const { version } = twins.model.find(key, versionId)
   const expected =
-    version === undefined ? code : twins.model.codeOfRetention(version, retention, await twins.nowMs(), bypass)
+    version === undefined
+      ? aboutCode(twins, key, versionId)
+      : twins.model.codeOfRetention(version, retention, await twins.nowMs(), bypass)
   const body = { Mode: retention?.mode, RetainUntilDate: retention?.untilMs }
   const input = { versionId, body, bypassGovernanceRetention: bypass }
   const outcome = await twins.client.ask('PutObjectRetention', { key }, input)

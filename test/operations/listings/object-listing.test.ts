@@ -7,6 +7,7 @@ import { listObjectsOperation } from '../../../src/operations/listings/list-obje
 import { listObjectsV2Operation } from '../../../src/operations/listings/list-objects-v2.ts'
 import { contentsOf, pageSize, textEncoder } from '../../../src/operations/listings/object-listing.ts'
 import { run } from '../../../src/operations/run.ts'
+import { startBehind } from '../../../src/rules/listing.ts'
 import { storeWithBucket, type TestStore } from '../../objects/fixture.ts'
 import { fill, listingCases, modelListing, textsOf } from '../../objects/listing-model.ts'
 import { request } from '../fixture.ts'
@@ -130,8 +131,9 @@ describe.each([
       fc.asyncProperty(listingCases, async ({ keys, prefix, delimiter, max, afterKey }) => {
         const made = await storeWithBucket()
         await fill(made.backend.kv, 'bucket', keys)
-        // A marker that looks like a prefix means all keys under it, unlike a start-after: the model starts there with no start.
-        const start = operation === listObjectsOperation ? undefined : afterKey
+        // A start that names a common prefix means all keys under it, and a marker often does: the model begins there with no start.
+        const isGroup = afterKey !== undefined && 'afterGroup' in startBehind(afterKey, { prefix, delimiter })
+        const start = operation === listObjectsOperation || isGroup ? undefined : afterKey
         const lines = modelListing(keys, { prefix, delimiter, afterKey: start })
         const pages = await walk(made, operation, { prefix, delimiter, maxKeys: max, [startName]: start })
         expect(pages.flatMap(({ Contents }) => Contents.map(({ Key }) => Key))).toEqual(textsOf(lines, 'entry'))
