@@ -83,12 +83,12 @@ export async function commitObject(
   record: NewRecord,
   conditions: WriteConditions,
 ): Promise<VersionInBucket> {
-  const decide = async (attempt: number, cap: Cap): Promise<Decision<VersionInBucket>> => {
+  const decide = async (attempt: number, cap: Cap | undefined): Promise<Decision<VersionInBucket>> => {
     const history = attempt === 0 ? before : await readHistory(backend, scope, before)
     checkWrite(conditions, history.versions.current, before.key)
     const { object, change, commit } = await placeObject(backend, history, record)
     const result = { bucket: history.bucket.record, record: object }
-    return { result, commit: await cap(commit, () => growthOf(history.versions, change)) }
+    return { result, commit: cap === undefined ? commit : await cap(commit, growthOf(history.versions, change)) }
   }
   const most = { bytes: record.size, objects: 1 }
   return conditionally(conditions, () =>

@@ -14,30 +14,37 @@ import { inTurn } from './turns.ts'
 import { readUsage } from './usage.ts'
 
 /** Adds to a commit what keeps the bucket within its quota when it grows so. Throws QuotaExceeded. */
-export type Cap = (commit: Commit, growth: () => Usage) => Commit | Promise<Commit>
-
-const uncapped: Cap = (commit) => commit
+export type Cap = (commit: Commit, growth: Usage) => Promise<Commit>
 
 /**
- * Runs `write`, whose commits pass through `cap`. `growth`: the most that it adds to the bucket. Throws what `write` throws, and QuotaExceeded. What is under
- * way when the operator sets a quota is not held to it.
+ * Runs `write`, whose commits pass through `cap`, if there is one. `growth`: the most that it adds to the bucket. Throws what `write` throws, and QuotaExceeded.
+ * What is under way when the operator sets a quota is not held to it.
  */
-export async function withinQuota<T>(
+export function withinQuota<T>(
   backend: Backend,
   { id, quota }: BucketRecord,
   growth: Usage,
-  write: (cap: Cap) => Promise<T>,
+  write: (cap?: Cap) => Promise<T>,
 ): Promise<T> {
-  if (quota === undefined) return write(uncapped)
+  // Most buckets have none, and their writes should not take longer.
+  return quota === undefined ? write() : withRoom(backend, { id, quota }, growth, write)
+}
+
+async function withRoom<T>(
+  backend: Backend,
+  { id, quota }: { id: string; quota: BucketQuota },
+  growth: Usage,
+  write: (cap?: Cap) => Promise<T>,
+): Promise<T> {
   const { kv, clock } = backend
   const room = roomOf(backend, id)
-  if (await room.reserve(clock, quota, growth)) return room.unhindered(room.released(growth, write(uncapped)))
+  if (await room.reserve(clock, quota, growth)) return room.unhindered(room.released(growth, write()))
   return inTurn(backend, `quota ${id}`, async () => {
     room.reserveAnyway(growth)
     await room.quiet()
     return room.released(
       growth,
-      write((commit, grown) => capped(kv, id, quota, commit, grown())),
+      write((commit, grown) => capped(kv, id, quota, commit, grown)),
     )
   })
 }

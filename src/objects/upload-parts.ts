@@ -91,7 +91,7 @@ function commitPart(
   const { number, manifest } = part
   const key = partKey(uploadId, number)
   const owner = { kind: 'part', uploadId, number } as const
-  const decide = async (attempt: number, cap: Cap): Promise<Decision<PartRecord>> => {
+  const decide = async (attempt: number, cap: Cap | undefined): Promise<Decision<PartRecord>> => {
     const upload = attempt === 0 ? before : await findOpenUpload(backend, scope, before)
     const [replaced] = await backend.kv.get([key])
     const record: PartRecord = { ...part, modifiedMs: backend.clock.now() }
@@ -113,7 +113,8 @@ function commitPart(
       { key: uploadKey(uploadId), version: upload.version },
       replaced === undefined ? { key, absent: true as const } : { key, version: replaced.version },
     ]
-    return { result: record, commit: await cap({ grows: true, checks, puts }, () => growth) }
+    const commit = { grows: true, checks, puts }
+    return { result: record, commit: cap === undefined ? commit : await cap(commit, growth) }
   }
   return withinQuota(backend, before.bucket.record, { bytes: part.size, objects: 0 }, (cap) =>
     commitDecision(backend, (attempt) => decide(attempt, cap)),

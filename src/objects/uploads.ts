@@ -103,7 +103,7 @@ export async function createUpload(backend: Backend, scope: BucketScope, upload:
     commitDecision(backend, async (attempt) => {
       const bucket = attempt === 0 ? before : await readBucket()
       const { created, commit } = await placeUpload(backend, bucket, uploadId, upload)
-      return { result: created, commit: await cap(commit, () => emptyUpload) }
+      return { result: created, commit: cap === undefined ? commit : await cap(commit, emptyUpload) }
     }),
   )
 }
