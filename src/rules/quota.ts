@@ -49,7 +49,7 @@ export function exceeds(usage: Usage, quota: BucketQuota, share = 1): boolean {
   return usage.bytes > bytes * share || usage.objects > objects * share
 }
 
-/** Whether a change may take the bucket to `usage`. What grows in no respect beyond the quota always may, however full the bucket is. */
+/** Whether the quota refuses a change. One that grows in no respect never is refused, however full the bucket is. */
 export function isRefused(before: Usage, growth: Usage, quota: BucketQuota): boolean {
   const { bytes, objects } = quota
   return (
