@@ -147,7 +147,7 @@ export const rate: Kind<number | undefined> = one('SIZE|unlimited', (text) => {
 })
 
 export function formatBytesExactly(bytes: number): string {
-  const unit = ['TiB', 'GiB', 'MiB', 'KiB'].find((name) => bytes % (byteUnits[name] ?? 1) === 0)
+  const unit = ['TiB', 'GiB', 'MiB', 'KiB'].find((name) => bytes > 0 && bytes % (byteUnits[name] ?? 1) === 0)
   return unit === undefined ? `${bytes}` : `${bytes / (byteUnits[unit] ?? 1)}${unit}`
 }
 

@@ -224,7 +224,7 @@ class Pipeline {
     const verified = verify(this.#signedParts(exchange, head), credentials, clock.now(), this.#version2, sts.sessions)
     exchange.belongsTo(verified.principal)
 
-    const parsed = this.#parse(head)
+    const parsed = this.#parse(exchange, head)
     exchange.resource = resourceOf(parsed.address) ?? exchange.resource
     const endpoint = this.#endpointOf(head, parsed)
     exchange.operationName = endpoint.operation.name
@@ -232,7 +232,7 @@ class Pipeline {
   }
 
   #admitUnsigned(exchange: Exchange, head: RequestHead, proof: Proof): Asked {
-    const asked = this.#askedUnsigned(head, proof)
+    const asked = this.#askedUnsigned(exchange, head, proof)
     if (proof === 'none' && asked?.endpoint.operation.authentication === 'form') {
       exchange.operationName = asked.endpoint.operation.name
       throw notAForm(head)
@@ -246,10 +246,10 @@ class Pipeline {
   }
 
   /** `undefined` when the request can't be read or routed. For a form, throws the error in its address. */
-  #askedUnsigned(head: RequestHead, proof: Proof): Omit<Asked, 'verified'> | undefined {
+  #askedUnsigned(exchange: Exchange, head: RequestHead, proof: Proof): Omit<Asked, 'verified'> | undefined {
     let parsed: Parsed | undefined
     try {
-      parsed = this.#parse(head)
+      parsed = this.#parse(exchange, head)
       return { parsed, endpoint: this.#endpointOf(head, parsed) }
     } catch (error) {
       if (parsed === undefined && proof === 'form') throw error
@@ -257,12 +257,12 @@ class Pipeline {
     }
   }
 
-  #parse(head: RequestHead): Parsed {
+  #parse({ isOfControl }: Exchange, head: RequestHead): Parsed {
     const vendorValues: VendorValues = new Map()
     readVendorHeaders(head, vendorValues)
     const query = readQuery(head.rawQuery, vendorValues)
     return {
-      address: readAddress(head, this.#bucketOfHost, asksControl(head, this.#bucketOfHost)),
+      address: readAddress(head, this.#bucketOfHost, isOfControl),
       query,
       vendorValues,
     }

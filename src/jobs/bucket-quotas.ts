@@ -30,7 +30,7 @@ export class BucketQuotas {
   async list(): Promise<LimitedBucket[]> {
     const found: LimitedBucket[] = []
     for await (const bucket of everyBucket(this.#backend.kv)) {
-      const limited = await this.#limited(bucket)
+      const limited = await this.of(bucket)
       if (limited !== undefined) found.push(limited)
     }
     return found
@@ -38,7 +38,7 @@ export class BucketQuotas {
 
   /** `undefined`: the bucket has no quota. Throws NoSuchBucket. */
   async find(name: string): Promise<LimitedBucket | undefined> {
-    return this.#limited(await findBucket(this.#backend, unaskedScope(name)))
+    return this.of(await findBucket(this.#backend, unaskedScope(name)))
   }
 
   /** Returns when the quota holds, or after a while when it takes long to count what is in the bucket. Throws NoSuchBucket. */
@@ -59,7 +59,8 @@ export class BucketQuotas {
     await Promise.all(this.#counting)
   }
 
-  async #limited(bucket: BucketRecord): Promise<LimitedBucket | undefined> {
+  /** `undefined`: the bucket has no quota. */
+  async of(bucket: BucketRecord): Promise<LimitedBucket | undefined> {
     const { name, owner, quota } = bucket
     if (quota === undefined) return undefined
     return { bucket: name, owner, quota, used: await usedOfQuota(this.#backend, bucket) }

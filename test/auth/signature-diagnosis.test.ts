@@ -1,6 +1,8 @@
 /** What the operator's log says of a signature that does not match: what was changed on the way, and nothing of it to the client. */
 import { describe, expect, it } from 'vitest'
+import { type CanonicalParts, indexHeaders } from '../../src/auth/canonical-request.ts'
 import { openCredentials } from '../../src/auth/credentials.ts'
+import { diagnosis } from '../../src/auth/signature-diagnosis.ts'
 import { type SignedRequest, verify } from '../../src/auth/verify.ts'
 import { withAdded, withHeader } from './altered-request.ts'
 import { refusal } from './refusal.ts'
@@ -132,6 +134,31 @@ describe('a signature that does not match', () => {
   ])('because of %s', (_, request, says) => {
     const error = errorOf(request)
     expect(error.findReason?.()).toMatch(says)
+  })
+
+  it.each<[string, { query?: number; headers?: number }]>([
+    ['parameters', { query: 5000 }],
+    ['headers', { headers: 500 }],
+    ['changes to try', { headers: 60 }],
+  ])('is not looked into for long where it has many %s', (_, { query = 0, headers = 0 }) => {
+    const names = ['host', ...Array.from({ length: headers }, (_, i) => `x-h${i}`)]
+    const parts: CanonicalParts = {
+      method: 'GET',
+      rawPath: '/bucket/key',
+      query: Array.from({ length: query }, (_, i) => ({ name: `p${i}`, lowerName: `p${i}`, value: '' })),
+      headers: indexHeaders(
+        names.flatMap((name) => [name, 'A, b;c']),
+        names,
+      ),
+      signedHeaders: names,
+      payloadHash: emptySha256,
+    }
+    let tries = 0
+    diagnosis(parts, '', () => {
+      tries++
+      return false
+    })
+    expect(tries).toBeLessThanOrEqual(100)
   })
 
   it('is explained to nobody but the operator', () => {

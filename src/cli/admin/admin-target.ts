@@ -9,6 +9,7 @@ import type { OptionName } from '../../config/options.ts'
 import { keptRootKey } from '../../instance/root-key.ts'
 import { urlOf } from '../../opening/listen-address.ts'
 import type { ExtraFlag, Invocation } from '../command.ts'
+import { originUrl } from '../flag-values.ts'
 import type { AdminTarget } from './admin-client.ts'
 
 /** The options of the server's configuration that a command needs. */
@@ -32,19 +33,14 @@ export async function adminTarget({ configuration, extra }: Invocation): Promise
   const { key, account } = await keyOf(configuration)
   const given = extra.adminEndpoint
   const { region } = configuration
-  if (typeof given === 'string') return { target: { url: readUrl(given), key, region }, account }
+  if (typeof given === 'string')
+    return { target: { url: originUrl('--admin-endpoint', given, 'http://127.0.0.1:9001'), key, region }, account }
   const { adminListen, tls } = configuration
   if (adminListen === undefined) {
     throw new ConfigurationError('the configuration gives the server no admin port: name one with --admin-endpoint')
   }
   const url = new URL(urlOf(adminListen.host, adminListen.port, { secure: tls !== undefined }))
   return { target: { url, key, region, certificate: tls?.cert }, account }
-}
-
-function readUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '') return url
-  throw new ConfigurationError(`--admin-endpoint: expects a URL such as http://127.0.0.1:9001, not '${text}'`)
 }
 
 /** The key, and the account that it belongs to as far as the configuration tells. Throws `ConfigurationError`. */

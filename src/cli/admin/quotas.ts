@@ -4,6 +4,7 @@ import { quotaView } from '../../admin/state-views.ts'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { size } from '../../config/kinds.ts'
 import type { CommandDeclaration } from '../command.ts'
+import { flagValue } from '../flag-values.ts'
 import { formatBytes } from '../tasks/progress.ts'
 import { type Actions, type Asking, actionsSummary, keptActions, runAction } from './admin-actions.ts'
 import { adminFlags, adminOptions } from './admin-target.ts'
@@ -57,16 +58,8 @@ function askedQuota({ flag }: Asking): { bytes?: number; objects?: number } {
     throw new ConfigurationError(`--objects: expects a whole number, not '${objects}'`)
   }
   return {
-    ...(bytes === undefined ? {} : { bytes: parsedSize(bytes) }),
+    ...(bytes === undefined ? {} : { bytes: flagValue('--bytes', size(0), bytes) }),
     ...(objects === undefined ? {} : { objects: Number(objects) }),
-  }
-}
-
-function parsedSize(text: string): number {
-  try {
-    return size(0).parse([text], '')
-  } catch {
-    throw new ConfigurationError(`--bytes: expects bytes such as 64MiB or 10GiB, not '${text}'`)
   }
 }
 

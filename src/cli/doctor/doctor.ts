@@ -6,6 +6,7 @@ import { urlOf } from '../../opening/listen-address.ts'
 import { keyOf } from '../admin/admin-target.ts'
 import type { Invocation } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { originUrl } from '../flag-values.ts'
 import { PinnedAgent } from '../pinned-agent.ts'
 import type { Patient } from './asking.ts'
 import { checks, type Finding } from './checks.ts'
@@ -38,13 +39,7 @@ async function patientOf({ configuration, words }: Invocation): Promise<Patient>
   const { key } = await keyOf(configuration)
   const { region, listen, tls, publicEndpoints } = configuration
   const named = given ?? publicEndpoints[0]
-  if (named !== undefined) return { url: readUrl(named), key, region, agent: undefined }
+  if (named !== undefined) return { url: originUrl('the server to ask', named), key, region, agent: undefined }
   const url = new URL(urlOf(listen.host, listen.port, { secure: tls !== undefined }))
   return { url, key, region, agent: tls && new PinnedAgent(readFileSync(tls.cert, 'utf8')) }
-}
-
-function readUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '') return url
-  throw new ConfigurationError(`expects a URL such as https://s3.example.com, not '${text}'`)
 }

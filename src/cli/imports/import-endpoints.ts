@@ -10,11 +10,12 @@ import type { EndpointSettings } from '../../imports/endpoint.ts'
 import { urlOf } from '../../opening/listen-address.ts'
 import { keyOf } from '../admin/admin-target.ts'
 import type { Invocation } from '../command.ts'
+import { originUrl } from '../flag-values.ts'
 import { PinnedAgent } from '../pinned-agent.ts'
 
 /** Throws `ConfigurationError`. */
 export function sourceOf({ environment, extra }: Invocation, url: string, connections: number): EndpointSettings {
-  const parsed = readUrl(url, 'the server to import from')
+  const parsed = originUrl('the server to import from', url)
   return {
     url: parsed,
     region: typeof extra.fromRegion === 'string' ? extra.fromRegion : 'us-east-1',
@@ -30,7 +31,7 @@ export async function targetOf({ configuration, extra }: Invocation, connections
   const { region, listen, tls } = configuration
   const common = { region, key, clock: systemClock }
   if (typeof extra.endpoint === 'string') {
-    const url = readUrl(extra.endpoint, '--endpoint')
+    const url = originUrl('--endpoint', extra.endpoint)
     return { ...common, url, agent: agentFor(url, connections) }
   }
   const url = new URL(urlOf(listen.host, listen.port, { secure: tls !== undefined }))
@@ -42,13 +43,6 @@ export async function targetOf({ configuration, extra }: Invocation, connections
 function agentFor({ protocol }: URL, maxSockets: number): Agent {
   const options = { keepAlive: true, maxSockets }
   return protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options)
-}
-
-function readUrl(text: string, what: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isOrigin = url?.pathname === '/' && url.search === '' && url.username === ''
-  if (url !== undefined && /^https?:$/.test(url.protocol) && isOrigin) return url
-  throw new ConfigurationError(`${what}: expects a URL such as https://s3.example.com, not '${text}'`)
 }
 
 const importPair = ['HOLDFAST_IMPORT_ACCESS_KEY_ID', 'HOLDFAST_IMPORT_SECRET_ACCESS_KEY'] as const

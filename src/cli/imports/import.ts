@@ -9,6 +9,7 @@ import { importLimits } from '../../imports/import-limits.ts'
 import { bucketNames } from '../../imports/listing.ts'
 import type { CommandDeclaration, Invocation } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { flagValue } from '../flag-values.ts'
 import { formatBytes, openProgress } from '../tasks/progress.ts'
 import { sourceOf, targetOf } from './import-endpoints.ts'
 
@@ -22,7 +23,8 @@ export const runImport: CommandDeclaration['run'] = async (invocation) => {
   const to = textOf(invocation, 'to')
   if (to !== undefined && buckets.length !== 1)
     throw new ConfigurationError('--to names the bucket for one bucket: name that one')
-  const everyMs = everyOf(textOf(invocation, 'every'))
+  const every = textOf(invocation, 'every')
+  const everyMs = every === undefined ? undefined : flagValue('--every', duration(1000), every)
   if (everyMs === undefined)
     return (await importAll(invocation, run, { buckets, to })) ? exitCodes.done : exitCodes.failed
   for (;;) {
@@ -83,16 +85,6 @@ function parallelOf(text: string | undefined): number {
   const parallel = Number(text)
   if (Number.isInteger(parallel) && parallel >= 1 && parallel <= importLimits.parallelMax) return parallel
   throw new ConfigurationError(`--parallel: expects a number from 1 to ${importLimits.parallelMax}, not '${text}'`)
-}
-
-function everyOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  try {
-    return duration(1000).parse([text], '')
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw new ConfigurationError(`--every: ${error.message}`)
-    throw error
-  }
 }
 
 /** A bucket that fails as a whole does not keep the others from coming. */

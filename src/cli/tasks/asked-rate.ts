@@ -1,8 +1,8 @@
 /** The flag `--rate` of commands that read a lot. */
-import { ConfigurationError } from '../../config/configuration-error.ts'
 import { rate } from '../../config/kinds.ts'
 import type { TaskArguments } from '../../jobs/tasks/tasks.ts'
 import type { ExtraFlag, Invocation } from '../command.ts'
+import { flagValue } from '../flag-values.ts'
 
 export const rateFlag: ExtraFlag = {
   flags: '--rate <SIZE>',
@@ -13,11 +13,6 @@ export const rateFlag: ExtraFlag = {
 /** Empty when the flag was not given. Throws `ConfigurationError`. */
 export function askedRate({ extra }: Invocation): TaskArguments {
   if (typeof extra.rate !== 'string') return {}
-  try {
-    const bytesPerSecond = rate.parse([extra.rate], '')
-    return bytesPerSecond === undefined ? { unlimited: true } : { bytesPerSecond }
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw new ConfigurationError(`--rate: ${error.message}`)
-    throw error
-  }
+  const bytesPerSecond = flagValue('--rate', rate, extra.rate)
+  return bytesPerSecond === undefined ? { unlimited: true } : { bytesPerSecond }
 }

@@ -97,11 +97,12 @@ async function bucketsOf(
   owner: string | undefined,
 ): ReturnType<AdminServices['buckets']> {
   const listed = await usages.list()
-  const limited = new Map((await quotas.list()).map((one) => [one.bucket, shownQuota(one)]))
-  return listed
-    .filter(({ record }) => owner === undefined || record.owner === owner)
-    .map(({ record: { name, owner: account, createdMs, location, moving, versioning, objectLock }, usage }) => {
+  const owned = listed.filter(({ record }) => owner === undefined || record.owner === owner)
+  return Promise.all(
+    owned.map(async ({ record, usage }) => {
+      const { name, owner: account, createdMs, location, moving, versioning, objectLock } = record
       const { measuredMs, ...counts } = usage ?? { measuredMs: 0 }
+      const limited = await quotas.of(record)
       return {
         name,
         owner: account,
@@ -111,9 +112,10 @@ async function bucketsOf(
         versioning,
         objectLock: objectLock !== undefined,
         usage: usage && { ...usage, ...counts, measured: isoTime(measuredMs) },
-        quota: limited.get(name),
+        quota: limited && shownQuota(limited),
       }
-    })
+    }),
+  )
 }
 
 const shownQuota = ({ bucket, owner, quota, used }: LimitedBucket) => ({ bucket, owner, ...quota, used })
