@@ -7,7 +7,7 @@ import { keyVariables, lastEvent, type Running, run, serve } from '../cli/holdfa
 import { openWorkplace, testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { leftovers, removeEverything } from './storm-end.ts'
-import { Expectations, StormWriter, violations } from './storm-writer.ts'
+import { assertNothingLost, Expectations, StormWriter } from './storm-writer.ts'
 
 const scale = Number(process.env.HOLDFAST_TRUST_SCALE ?? '1')
 const writers = 8
@@ -84,7 +84,7 @@ test.each(schemes)(
 
     const server = await start()
     const client = clientOf(server.ready.endpoint)
-    expect(await violations(client, bucket, expectations), `at the end, seed ${seed}`).toEqual([])
+    await assertNothingLost(client, bucket, expectations, `at the end, seed ${seed}`)
     await removeEverything(client, bucket)
     client.destroy()
     server.child.kill('SIGTERM')
@@ -109,7 +109,7 @@ async function runCycle(
     const CreateBucketConfiguration = { LocationConstraint: 'safe' as 'eu-west-1' }
     await client.send(new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration }))
   }
-  expect(await violations(client, bucket, expectations), `cycle ${number}`).toEqual([])
+  await assertNothingLost(client, bucket, expectations, `cycle ${number}`)
   if (absence === 'meanwhile') await rename(disk, `${disk}.away`)
   let untilKill = acknowledgedMax
   let mayKill = absence !== 'for a while'

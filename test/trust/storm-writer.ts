@@ -164,6 +164,17 @@ export async function violations(client: S3Client, bucket: string, expectations:
   return found.flat()
 }
 
+/** Throws with what `violations` finds: a summary of a run shows the message alone. */
+export async function assertNothingLost(
+  client: S3Client,
+  bucket: string,
+  expectations: Expectations,
+  when: string,
+): Promise<void> {
+  const found = await violations(client, bucket, expectations)
+  if (found.length > 0) throw new Error([`${when}:`, ...found].join('\n'))
+}
+
 const describe = (body: Buffer | undefined, tag: string | undefined): string =>
   body === undefined ? 'nothing' : `${body.length} bytes with tag ${tag}`
 
