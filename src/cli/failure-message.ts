@@ -1,9 +1,9 @@
 /** The message that a person reads when a command fails. */
 
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { TransferFailed } from '../endpoint/failures.ts'
 import { S3Error } from '../errors.ts'
 import { fileFailure } from '../file-failure.ts'
-import { ImportFailed } from '../imports/failures.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { InstanceInUse } from '../instance/instance-lock.ts'
 import { KeyRingBusy } from '../instance/key-ring-change.ts'
@@ -27,7 +27,7 @@ const expected = [
   ConfigurationError,
   ConfigurationRefused,
   DataDirectoryRefused,
-  ImportFailed,
+  TransferFailed,
   InstanceInUse,
   KeyRingBusy,
   KeyRingRefused,

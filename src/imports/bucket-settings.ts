@@ -1,8 +1,9 @@
 /** Makes the bucket that an import fills, and gives it the settings of its source. */
 import { hash } from 'node:crypto'
-import type { Endpoint } from './endpoint.ts'
-import { EndpointRefused, ImportRefused } from './failures.ts'
-import { childText, elementsNamed, readXml } from './xml.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { EndpointRefused } from '../endpoint/failures.ts'
+import { childText, elementsNamed, readXml } from '../endpoint/xml.ts'
+import { ImportRefused } from './failures.ts'
 
 export interface BucketRoute {
   source: Endpoint

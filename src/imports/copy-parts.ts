@@ -1,14 +1,16 @@
 /** Copies a multipart object part by part, so that the copy has the parts of the original, and its ETag. */
+
+import type { Asked, Endpoint, ReadAnswer } from '../endpoint/endpoint.ts'
+import { EndpointRefused } from '../endpoint/failures.ts'
+import { persistently } from '../endpoint/persistence.ts'
+import { childText, readXml } from '../endpoint/xml.ts'
 import { isMultipart } from './compare.ts'
 import { etagOf, hasOpaqueEtag, takenChecksum, takenChecksumKind, takenHeaders } from './described.ts'
 import { eachOf } from './each-of.ts'
-import type { Asked, Endpoint, ReadAnswer } from './endpoint.ts'
-import { EndpointRefused, ImportRefused } from './failures.ts'
+import { ImportRefused } from './failures.ts'
 import { importLimits } from './import-limits.ts'
 import type { SeenVersion } from './listing.ts'
-import { persistently } from './persistence.ts'
 import { asksForLock, bodyOf, type Route, takenTags, withDigest } from './route.ts'
-import { childText, readXml } from './xml.ts'
 
 /** A part, and how to read its bytes from the source. */
 interface Part {

@@ -6,7 +6,7 @@ import { importLimits } from './import-limits.ts'
 import type { SeenVersion } from './listing.ts'
 import { asksForLock, bodyOf, type Route, takenTags, withDigest } from './route.ts'
 
-/** Rejects with `ImportFailed`. After that, the version may be there all the same. */
+/** Rejects with `TransferFailed`. After that, the version may be there all the same. */
 export async function copyVersion(route: Route, key: string, version: SeenVersion): Promise<void> {
   if (version.isMarker) {
     await route.target.read({ method: 'DELETE', bucket: route.to, key })

@@ -1,7 +1,7 @@
 /** What an import takes over of an object besides its bytes. Pure. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { childText, elementsNamed, type XmlElement } from '../endpoint/xml.ts'
 import { percentEncode } from '../percent-encode.ts'
-import { childText, elementsNamed, type XmlElement } from './xml.ts'
 
 const taken: ReadonlySet<string> = new Set([
   'cache-control',

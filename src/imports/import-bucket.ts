@@ -1,12 +1,14 @@
 /** Brings a bucket of another S3 server here: what is missing, key by key, while both are in use. */
+
+import { endpointLimits } from '../endpoint/endpoint-limits.ts'
+import { isPassing, TransferFailed } from '../endpoint/failures.ts'
+import { pauseAfter } from '../endpoint/persistence.ts'
 import { type BucketRoute, finishBucket, hasBucket, prepareBucket, versioningOf } from './bucket-settings.ts'
 import { type Comparing, type KeyPair, type KeyPlan, pairedKeys, planCurrent, planHistory } from './compare.ts'
 import { copyVersion } from './copy-version.ts'
 import { eachOf } from './each-of.ts'
-import { ImportFailed, ImportRefused, isPassing } from './failures.ts'
-import { importLimits } from './import-limits.ts'
+import { ImportRefused } from './failures.ts'
 import { type ListedBucket, listedKeys, type SeenVersion, versionsOf } from './listing.ts'
-import { pauseAfter } from './persistence.ts'
 import type { Route } from './route.ts'
 
 export interface ImportAsked extends Omit<Route, 'ignoreEtags'>, Comparing {
@@ -41,7 +43,7 @@ export interface ImportListener {
   settingLeft(setting: string, reason: string): void
 }
 
-/** May run again and again. Rejects with `ImportFailed`. */
+/** May run again and again. Rejects with `TransferFailed`. */
 export async function importBucket(asked: ImportAsked, listener: ImportListener): Promise<ImportCounts> {
   const { source, target, from, to, dryRun } = asked
   const versioning = await versioningOf(source, from)
@@ -83,8 +85,8 @@ class KeyWork {
         await this.#bring(now)
         break
       } catch (error) {
-        if (!(error instanceof ImportFailed)) throw error
-        if (!isPassing(error) || failed === importLimits.attempts) {
+        if (!(error instanceof TransferFailed)) throw error
+        if (!isPassing(error) || failed === endpointLimits.attempts) {
           this.#fail(pair.key, error.message)
           break
         }

@@ -1,7 +1,7 @@
 /** The keys of a bucket and their versions, page by page. */
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { childText, elementsNamed, type XmlElement } from '../endpoint/xml.ts'
 import { ImportRefused } from './failures.ts'
-import { childText, elementsNamed, type XmlElement } from './xml.ts'
 
 /** A version as a listing shows it. */
 export interface SeenVersion {
@@ -27,7 +27,7 @@ export interface ListedBucket {
   versions: 'all' | 'current'
 }
 
-/** The keys that start with `prefix`, in the endpoint's order. Rejects with `ImportFailed`. */
+/** The keys that start with `prefix`, in the endpoint's order. Rejects with `TransferFailed`. */
 export async function* listedKeys(
   { endpoint, bucket, versions }: ListedBucket,
   prefix: string,

@@ -1,10 +1,11 @@
 /** The way of an object from the source to its copy. */
 import { hash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
+import type { Answer, Endpoint, StreamedBody } from '../endpoint/endpoint.ts'
+import { endpointLimits } from '../endpoint/endpoint-limits.ts'
+import { EndpointUnreachable } from '../endpoint/failures.ts'
 import { taggingHeader } from './described.ts'
-import type { Answer, Endpoint, StreamedBody } from './endpoint.ts'
-import { EndpointUnreachable, ImportRefused } from './failures.ts'
-import { importLimits } from './import-limits.ts'
+import { ImportRefused } from './failures.ts'
 
 export interface Route {
   source: Endpoint
@@ -49,7 +50,7 @@ export const asksForLock = (headers: Readonly<Record<string, string>>): boolean 
 export async function bodyOf({ from, headers, body }: Answer): Promise<Buffer | StreamedBody> {
   const size = Number(headers['content-length'])
   if (!Number.isSafeInteger(size)) throw new ImportRefused('the source does not say how long the object is')
-  if (size > importLimits.bufferedBytesMax) return { stream: body, size }
+  if (size > endpointLimits.bufferedBytesMax) return { stream: body, size }
   try {
     return Buffer.concat(await body.toArray())
   } catch (error) {

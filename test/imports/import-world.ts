@@ -15,7 +15,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { systemClock } from '../../src/clock.ts'
-import { Endpoint } from '../../src/imports/endpoint.ts'
+import { Endpoint } from '../../src/endpoint/endpoint.ts'
 import { type ImportAsked, type ImportCounts, importBucket } from '../../src/imports/import-bucket.ts'
 import { type Server, startServer } from '../../src/index.ts'
 

@@ -3,7 +3,7 @@ import { Agent, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { Endpoint } from '../../src/imports/endpoint.ts'
+import { Endpoint } from '../../src/endpoint/endpoint.ts'
 import { bucketNames, type ListedKey, listedKeys } from '../../src/imports/listing.ts'
 
 /** By the query that asks for them. */

@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, req
 import { type Agent, request as requestHttps } from 'node:https'
 import { type SigningKey, signedForm } from '../../auth/sign-request.ts'
 import { systemClock } from '../../clock.ts'
-import { childText, readXml, type XmlElement } from '../../imports/xml.ts'
+import { childText, readXml, type XmlElement } from '../../endpoint/xml.ts'
 
 export interface Patient {
   /** Without a path. */

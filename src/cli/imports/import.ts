@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { duration } from '../../config/kinds.ts'
-import { Endpoint } from '../../imports/endpoint.ts'
-import { ImportFailed } from '../../imports/failures.ts'
+import { Endpoint } from '../../endpoint/endpoint.ts'
+import { TransferFailed } from '../../endpoint/failures.ts'
 import { type ImportAsked, type ImportCounts, importBucket } from '../../imports/import-bucket.ts'
 import { importLimits } from '../../imports/import-limits.ts'
 import { bucketNames } from '../../imports/listing.ts'
@@ -31,7 +31,7 @@ export const runImport: CommandDeclaration['run'] = async (invocation) => {
     try {
       await importAll(invocation, run, { buckets, to })
     } catch (error) {
-      if (!(error instanceof ImportFailed)) throw error
+      if (!(error instanceof TransferFailed)) throw error
       invocation.notice(error.message)
     }
     await delay(everyMs)
@@ -111,7 +111,7 @@ async function importOne(invocation: Invocation, asked: ImportAsked): Promise<{ 
     else if (isNews(invocation, counts)) print(summaryOf(asked, counts))
     return counts
   } catch (error) {
-    if (!(error instanceof ImportFailed)) throw error
+    if (!(error instanceof TransferFailed)) throw error
     tell('bucketFailed', { reason: error.message }, `${from}: ${error.message}. Repeat the command to go on`)
     return { failed: 1 }
   }

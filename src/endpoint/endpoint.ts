@@ -1,4 +1,4 @@
-/** Requests to an S3 endpoint, as an import makes them: signed, in path style, with bodies that need not lie in memory. */
+/** Requests to an S3 endpoint elsewhere: signed, in path style, with bodies that need not lie in memory. */
 import { hash } from 'node:crypto'
 import { type Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -6,8 +6,8 @@ import { pipeline, type Readable } from 'node:stream'
 import { type SigningKey, signRequest } from '../auth/sign-request.ts'
 import type { Clock } from '../clock.ts'
 import { percentEncode, percentEncodeQuery } from '../percent-encode.ts'
-import { EndpointRefused, EndpointUnreachable, ImportRefused } from './failures.ts'
-import { importLimits } from './import-limits.ts'
+import { endpointLimits } from './endpoint-limits.ts'
+import { EndpointRefused, EndpointUnreachable, TransferFailed } from './failures.ts'
 import { persistently } from './persistence.ts'
 import { trailingHeaders, trailingPayload, withTrailingDigest } from './trailing-digest.ts'
 import { childText, readXml, type XmlElement } from './xml.ts'
@@ -96,11 +96,11 @@ export class Endpoint {
     }
   }
 
-  /** The root element of the answer. Rejects as `read`, and with `ImportRefused`. */
+  /** The root element of the answer. Rejects as `read`, and with `TransferFailed`. */
   async readDocument(asked: Asked): Promise<XmlElement> {
     const { content } = await this.read(asked)
     const root = readXml(content.toString('utf8'))
-    if (root === undefined) throw new ImportRefused(`${this.name}: its answer is no XML; is it an S3 endpoint?`)
+    if (root === undefined) throw new TransferFailed(`${this.name}: its answer is no XML; is it an S3 endpoint?`)
     return root
   }
 
@@ -122,7 +122,7 @@ export class Endpoint {
         agent,
       })
       request.on('response', resolve).on('error', failed)
-      request.setTimeout(importLimits.silenceMs, () => request.destroy(new Error('it says nothing any more')))
+      request.setTimeout(endpointLimits.silenceMs, () => request.destroy(new Error('it says nothing any more')))
       if (body === undefined || Buffer.isBuffer(body)) return void request.end(body)
       const stream = body.digested ? withTrailingDigest(body.stream) : body.stream
       pipeline(stream, request, (error) => error && failed(error))
@@ -152,7 +152,7 @@ export class Endpoint {
       let size = 0
       for await (const piece of body) {
         size += piece.length
-        if (size > importLimits.answerBytesMax) throw new Error('its answer is too long')
+        if (size > endpointLimits.answerBytesMax) throw new Error('its answer is too long')
         pieces.push(piece)
       }
       return Buffer.concat(pieces)

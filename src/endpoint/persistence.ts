@@ -1,7 +1,7 @@
 /** What is done again while an endpoint is busy or away. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { endpointLimits } from './endpoint-limits.ts'
 import { isPassing } from './failures.ts'
-import { importLimits } from './import-limits.ts'
 
 /** For work that may be repeated. Rejects with its last failure. */
 export async function persistently<T>(work: () => Promise<T>): Promise<T> {
@@ -9,7 +9,7 @@ export async function persistently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!isPassing(error) || failed === importLimits.attempts) throw error
+      if (!isPassing(error) || failed === endpointLimits.attempts) throw error
       await pauseAfter(failed)
     }
   }
@@ -17,5 +17,5 @@ export async function persistently<T>(work: () => Promise<T>): Promise<T> {
 
 /** Waits longer after each failure. */
 export function pauseAfter(failed: number): Promise<void> {
-  return delay(Math.min(importLimits.pauseMaxMs, importLimits.pauseMs * 2 ** (failed - 1)))
+  return delay(Math.min(endpointLimits.pauseMaxMs, endpointLimits.pauseMs * 2 ** (failed - 1)))
 }

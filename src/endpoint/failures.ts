@@ -1,0 +1,58 @@
+/** What can go wrong with an S3 endpoint elsewhere. */
+/** What was asked of other endpoints can't be done. The message says why, to people. */
+export class TransferFailed extends Error {}
+
+interface Refusal {
+  /** The origin of the endpoint. */
+  at: string
+  asked: { method: string; bucket?: string; key?: string; query?: Readonly<Record<string, string | undefined>> }
+  status: number
+  code: string | undefined
+  message: string | undefined
+}
+
+/** The endpoint answered with an error. The message says what it was asked for. */
+export class EndpointRefused extends TransferFailed {
+  readonly status: number
+  /** S3's name of the error. Absent: the answer had none, as those to HEAD. */
+  readonly code: string | undefined
+
+  constructor({ at, asked, status, code, message }: Refusal) {
+    const { method, bucket, key, query = {} } = asked
+    const detail = Object.keys(query).find((name) => query[name] !== undefined)
+    const what = [bucket, key].filter((name) => name !== undefined).join('/')
+    const said = [code ?? `status ${status}`, ...(message === undefined ? [] : [message])].join(': ')
+    super(`${at}: ${method} ${what === '' ? '/' : what}${detail === undefined ? '' : `?${detail}`}: ${said}`)
+    this.name = 'EndpointRefused'
+    this.status = status
+    this.code = code
+  }
+}
+
+/** The endpoint can't be reached, or broke off. */
+export class EndpointUnreachable extends TransferFailed {
+  constructor(at: string, cause: unknown) {
+    super(`${at}: ${reasonOf(cause)}`, { cause })
+    this.name = 'EndpointUnreachable'
+  }
+}
+
+/** Of a host with several addresses, the error has a code and no message. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name)
+}
+
+const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+const passingCodes: ReadonlySet<string | undefined> = new Set([
+  'InternalError',
+  'RequestTimeout',
+  'SlowDown',
+  'ConditionalRequestConflict',
+])
+
+/** Whether the same can succeed a little later. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof EndpointUnreachable) return true
+  return error instanceof EndpointRefused && (passingStatuses.has(error.status) || passingCodes.has(error.code))
+}
