@@ -9,6 +9,7 @@ import { initialSettings } from './config/configuration.ts'
 import { ConfigurationError } from './config/configuration-error.ts'
 import { addressRanges, endpointUrls } from './config/kinds.ts'
 import { parseOidcProviders } from './config/oidc.ts'
+import { parseSites } from './config/sites.ts'
 import { parseWebhooks } from './config/webhooks.ts'
 import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { S3Error } from './errors.ts'
@@ -35,6 +36,7 @@ import { emptyStore } from './opening/placement/empty-store.ts'
 import { type PortLog, silentLog } from './opening/port-log.ts'
 import { checkStartOptions } from './opening/start-options.ts'
 import { operations } from './operations/table.ts'
+import type { SiteSettings } from './replication-site.ts'
 import type { OidcProvider } from './sts/oidc/provider-settings.ts'
 import type { JsonReceiver } from './webhook.ts'
 
@@ -102,6 +104,8 @@ export interface StartOptions {
   oidc?: readonly OidcIssuer[]
   /** Receivers of events by name: `PutBucketNotificationConfiguration` names one as `arn:aws:sqs:::NAME`. Default: none. */
   webhooks?: Readonly<Record<string, WebhookOptions>>
+  /** Servers elsewhere by name, to which `PutBucketReplication` can copy buckets: `arn:aws:s3:::NAME/BUCKET`. Default: none. */
+  sites?: Readonly<Record<string, SiteOptions>>
   /** Default: no log. */
   log?: Logger
   /** Called when the server can't go on, for instance after a failed fsync. It stops answering; `close` it and start another. */
@@ -135,12 +139,17 @@ const optionNames: Record<keyof StartOptions, true> = {
   sigv2: true,
   oidc: true,
   webhooks: true,
+  sites: true,
   log: true,
   onFatal: true,
 }
 
 /** The settings of `[webhooks.NAME]` in the configuration file. */
 export type WebhookOptions = JsonReceiver
+
+/** The settings of `[sites.NAME]` in the configuration file. */
+export type SiteOptions = Pick<SiteSettings, 'endpoint' | 'accessKeyId' | 'secretAccessKey'> &
+  Partial<Pick<SiteSettings, 'region' | 'accounts'>>
 
 /** The settings of `[access.oidc]` in the configuration file. */
 export type OidcIssuer = Pick<OidcProvider, 'issuer' | 'clientId'> & Partial<OidcProvider>
@@ -250,7 +259,8 @@ function failureIn(failures: PlannedFailures, options: FailureOptions): Failure 
 
 function settingsOf(options: StartOptions) {
   const initial = initialSettings(process.cwd())
-  return { ...initial, region: options.region ?? initial.region, webhooks: parseWebhooks(options.webhooks) }
+  const region = options.region ?? initial.region
+  return { ...initial, region, webhooks: parseWebhooks(options.webhooks), sites: parseSites(options.sites) }
 }
 
 function portSettings(options: StartOptions, settings: ReturnType<typeof settingsOf>) {
@@ -258,6 +268,7 @@ function portSettings(options: StartOptions, settings: ReturnType<typeof setting
     domains: options.domains ?? [],
     region: settings.region,
     webhooks: settings.webhooks,
+    sites: settings.sites,
     corsAllowOrigin: options.corsAllowOrigin ?? settings.corsAllowOrigin,
     trustedProxies: addressRanges.parse(options.trustedProxies ?? [], ''),
     publicEndpoints: endpointUrls.parse(options.publicEndpoints ?? [], ''),

@@ -27,6 +27,14 @@ export interface LockClockFollower {
   timeAfter(mark: LockClockRecord, uptime: Uptime): number
 }
 
+/** A server elsewhere to which buckets can be copied. */
+export interface ReplicationSite {
+  /** Whether the operator lets this account's buckets be copied there. */
+  mayUse(accountId: string): boolean
+  /** Why its bucket of this name takes no copies now. `undefined`: it does. Never rejects. */
+  fault(bucket: string): Promise<string | undefined>
+}
+
 export interface Backend {
   kv: Kv
   blobs: Blobs
@@ -41,4 +49,6 @@ export interface Backend {
   defaultChecksum?: CrcAlgorithm
   /** Names of the webhooks that buckets can tell of events. Absent: none. */
   webhooks?: ReadonlySet<string>
+  /** Servers elsewhere, by name, to which buckets can be copied. Absent: none. */
+  sites?: ReadonlyMap<string, ReplicationSite>
 }

@@ -13,6 +13,8 @@ import type { FoundBucket } from './scope.ts'
 export interface VersionEvent {
   name: EventName
   version: VersionRecord
+  /** Another bucket's replication made it here. */
+  isReplica?: boolean | undefined
 }
 
 const none: Put[] = []

@@ -15,6 +15,7 @@ import type { KeyHistory, PlacedVersion } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
 import { movePutsOfVersion } from './move-queue.ts'
 import { NewestWrapping } from './newest-wrapping.ts'
+import { replicaPuts } from './replica-queue.ts'
 import type { FoundBucket } from './scope.ts'
 import { usageChange } from './usage.ts'
 
@@ -46,7 +47,7 @@ export interface HistoryCommit {
 /**
  * The commit of a change. Every removal of a version goes through here, so this is the only place that checks locks: throws AccessDenied when a removed version
  * is protected. The data of removed versions becomes garbage in the same commit, the bucket's
- * notifications tell `event`, and its usage is kept if it has a quota.
+ * notifications tell `event`, its replication queues it, and its usage is kept if it has a quota.
  */
 export function historyCommit(
   backend: Backend,
@@ -83,7 +84,7 @@ export function historyCommit(
   const covered = coveredMarker(history, change)
   if (covered !== undefined) puts.push({ key: covered.key, value: versionCodec.encode(covered.key, covered.record) })
   movePointer(history, change, puts, deletes)
-  puts.push(...eventPuts(backend, bucket, key, event))
+  puts.push(...eventPuts(backend, bucket, key, event), ...replicaPuts(backend, bucket, key, event))
   const { quota, id } = bucket.record
   if (quota !== undefined) puts.push(...usageChange(backend, id, growthOf(versions, change)))
   const changeChecks = [...historyChecks(history, change), ...wrapping.checks]

@@ -17,6 +17,7 @@ import { type KeyHistory, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
 import { type Cap, withinQuota } from './quota.ts'
 import { repairPut } from './repair-queue.ts'
+import { replicatedAttributes } from './replica-queue.ts'
 import type { BucketScope } from './scope.ts'
 
 /** An object before its sequence among the versions is known. */
@@ -104,7 +105,8 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
   const rule = history.bucket.record.objectLock?.defaultRetention
   // Most objects need no default retention, and so no look at the lock clock.
   const needsNoDefault = rule === undefined || record.attributes.retention !== undefined
-  const attributes = needsNoDefault ? record.attributes : await lockedAttributes(backend, rule, record)
+  const locked = needsNoDefault ? record.attributes : await lockedAttributes(backend, rule, record)
+  const encryption = record.encryptionAt?.(sequence)
   // Field by field, none left out: every PUT runs this, and a spread would cost more than the rest of the function.
   const object: { [Field in keyof Required<ObjectRecord>]: ObjectRecord[Field] } = {
     kind: 'object',
@@ -114,9 +116,9 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
     size: record.size,
     etag: record.etag,
     checksum: record.checksum,
-    attributes,
+    attributes: replicatedAttributes(history.bucket.record, history.key, locked, encryption),
     data: record.data,
-    encryption: record.encryptionAt?.(sequence),
+    encryption,
   }
   const change = placeVersion(history.versions, object)
   const claim = await lockClaim(backend, history.bucket, false, change.removed)
@@ -149,8 +151,12 @@ export function stampedAttributes(
   return stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
 }
 
-/** A delete marker as the newest version, and the commit that makes it so. `now`: the time for locks. */
-export async function placeMarker(backend: Backend, history: KeyHistory, now?: () => Promise<number>) {
+/** A delete marker as the newest version, and the commit that makes it so. `now`: the time for locks. `isReplica`: another bucket's replication asks for it. */
+export async function placeMarker(
+  backend: Backend,
+  history: KeyHistory,
+  { now, isReplica }: { now?: () => Promise<number>; isReplica?: boolean | undefined } = {},
+) {
   const sequence = nextSequence(history.versions)
   const marker: DeleteMarker = {
     kind: 'marker',
@@ -160,6 +166,6 @@ export async function placeMarker(backend: Backend, history: KeyHistory, now?: (
   }
   const change = placeVersion(history.versions, marker)
   const claim = await lockClaim(backend, history.bucket, false, change.removed, now)
-  const event = { name: 'ObjectRemoved:DeleteMarkerCreated', version: marker } as const
+  const event = { name: 'ObjectRemoved:DeleteMarkerCreated', version: marker, isReplica } as const
   return { marker, commit: historyCommit(backend, history, change, claim, event) }
 }

@@ -1,5 +1,6 @@
 /** Resolves every option from flags, environment, TOML file and initial value, in this order. Starts nothing. */
 import type { Account } from '../auth/credentials.ts'
+import type { SiteSettings } from '../replication-site.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import type { Webhook } from '../webhook.ts'
 import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
@@ -26,6 +27,8 @@ export interface Configuration extends Settings {
   oidc: OidcProvider[]
   /** Receivers of the events of buckets. */
   webhooks: Webhook[]
+  /** Servers elsewhere to which buckets can be copied. */
+  sites: SiteSettings[]
 }
 
 export interface Sources {
@@ -58,6 +61,7 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
     placement,
     oidc: toml?.oidc ?? [],
     webhooks: joinedWebhooks(toml?.webhooks ?? [], minioWebhooks(sources.environment)),
+    sites: toml?.sites ?? [],
   }
 }
 

@@ -13,7 +13,7 @@ export interface ShownSetting {
 
 /** Leaves out secrets. It shows only the options of the table and what is listed here, so a new secret stays hidden until somebody adds it. */
 export function shownSettings(configuration: Configuration): ShownSetting[] {
-  const { placement, oidc, webhooks, accounts } = configuration
+  const { placement, oidc, webhooks, sites, accounts } = configuration
   return [
     ...optionNames
       .filter((name) => name !== 'config')
@@ -37,6 +37,11 @@ export function shownSettings(configuration: Configuration): ShownSetting[] {
       name: `webhooks.${name}`,
       value: { url: shownUrl(url), ...(token === undefined ? {} : { token: '(set)' }) },
       summary: 'A receiver of events.',
+    })),
+    ...sites.map(({ name, secretAccessKey: _, ...site }) => ({
+      name: `sites.${name}`,
+      value: site,
+      summary: 'A server that takes copies of buckets.',
     })),
     ...accounts.map(({ id, name, keys }) => ({
       name: `accounts.${id}`,

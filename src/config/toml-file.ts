@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import type { Account } from '../auth/credentials.ts'
 import { failureText } from '../file-failure.ts'
+import type { SiteSettings } from '../replication-site.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import type { Webhook } from '../webhook.ts'
 import { parseAccounts } from './accounts.ts'
@@ -11,6 +12,7 @@ import { ConfigurationError } from './configuration-error.ts'
 import { type Placement, parsePlacement } from './locations.ts'
 import { parseOidcProviders } from './oidc.ts'
 import { type OptionName, optionNames, options } from './options.ts'
+import { parseSites } from './sites.ts'
 import { didYouMean } from './suggestion.ts'
 import { parseWebhooks } from './webhooks.ts'
 
@@ -22,6 +24,7 @@ export interface TomlFile {
   placement: Pick<Placement, 'stores' | 'locations'>
   oidc: OidcProvider[]
   webhooks: Webhook[]
+  sites: SiteSettings[]
 }
 
 type Table = Record<string, unknown>
@@ -33,7 +36,7 @@ for (const name of optionNames) {
 }
 const topLevelKeys = [...optionByPath.keys()]
   .map((path) => path.split('.')[0] ?? path)
-  .concat('access', 'accounts', 'stores', 'locations', 'webhooks')
+  .concat('access', 'accounts', 'stores', 'locations', 'webhooks', 'sites')
 
 export async function readTomlFile(file: string): Promise<TomlFile> {
   let text: string
@@ -48,7 +51,7 @@ export async function readTomlFile(file: string): Promise<TomlFile> {
 /** `file` names the source in messages. */
 function parseToml(text: string, file: string): TomlFile {
   const directory = dirname(file)
-  const { accounts, stores, locations, webhooks, access, ...others } = parseTable(text, file)
+  const { accounts, stores, locations, webhooks, sites, access, ...others } = parseTable(text, file)
   const { oidc, rest } = withoutIssuers(others, access)
   const texts: TomlFile['texts'] = new Map()
   try {
@@ -64,6 +67,7 @@ function parseToml(text: string, file: string): TomlFile {
       placement: parsePlacement({ stores, locations }, directory),
       oidc: parseOidcProviders(oidc),
       webhooks: parseWebhooks(webhooks),
+      sites: parseSites(sites),
     }
   } catch (error) {
     if (error instanceof ConfigurationError) throw new ConfigurationError(`${file}: ${error.message}`)

@@ -2,6 +2,7 @@
 import { type ChecksumAlgorithm, checksumAlgorithms, checksumFields } from '../checksums/checksums.ts'
 import { type ErrorCode, invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { replicationLimits } from '../replication-limits.ts'
 import {
   absentUnless,
   header,
@@ -255,10 +256,23 @@ export const objectHeaders = {
   missingMeta: absentUnless('missing-meta', 'metadata was written other than by headers'),
   expiration: expirationOut,
   restore: absentUnless('restore', 'the object was restored from an archive'),
-  replicationStatus: absentUnless('replication-status', 'the bucket is replicated'),
+  replicationStatus: outVendor('replication-status'),
+  // Of which version it is a copy. S3 has no such header.
+  replicaOf: outHeader('x-holdfast-replica'),
   ...requestCharged,
   ...checksumsOut,
 } as const
+
+const otherVersion: Parser<string> = (raw, name) => {
+  if (raw !== '' && raw.length <= replicationLimits.versionIdBytesMax) return raw
+  throw invalidArgument(name, raw, 'Invalid version id specified')
+}
+
+/** Says that a write copies this version of another bucket: it is not copied on. S3 has no such header. */
+export const replicaOf = needs(header('x-holdfast-replica', otherVersion), 's3:ReplicateObject')
+
+/** The same for a delete marker. */
+export const replicaOfMarker = needs(header('x-holdfast-replica', otherVersion), 's3:ReplicateDelete')
 
 /** 32 hex digits, or `null`. Throws InvalidArgument for anything else. */
 export const versionName: Parser<string> = (raw, name) => {

@@ -1,12 +1,12 @@
 /** Copies a multipart object part by part, so that the copy has the parts of the original, and its ETag. */
 
+import { eachOf } from '../each-of.ts'
 import type { Asked, Endpoint, ReadAnswer } from '../endpoint/endpoint.ts'
 import { EndpointRefused } from '../endpoint/failures.ts'
 import { persistently } from '../endpoint/persistence.ts'
 import { childText, readXml } from '../endpoint/xml.ts'
 import { isMultipart } from './compare.ts'
 import { etagOf, hasOpaqueEtag, takenChecksum, takenChecksumKind, takenHeaders } from './described.ts'
-import { eachOf } from './each-of.ts'
 import { ImportRefused } from './failures.ts'
 import { importLimits } from './import-limits.ts'
 import type { SeenVersion } from './listing.ts'

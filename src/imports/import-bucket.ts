@@ -1,12 +1,12 @@
 /** Brings a bucket of another S3 server here: what is missing, key by key, while both are in use. */
 
+import { eachOf } from '../each-of.ts'
 import { endpointLimits } from '../endpoint/endpoint-limits.ts'
 import { isPassing, TransferFailed } from '../endpoint/failures.ts'
 import { pauseAfter } from '../endpoint/persistence.ts'
 import { type BucketRoute, finishBucket, hasBucket, prepareBucket, versioningOf } from './bucket-settings.ts'
 import { type Comparing, type KeyPair, type KeyPlan, pairedKeys, planCurrent, planHistory } from './compare.ts'
 import { copyVersion } from './copy-version.ts'
-import { eachOf } from './each-of.ts'
 import { ImportRefused } from './failures.ts'
 import { type ListedBucket, listedKeys, type SeenVersion, versionsOf } from './listing.ts'
 import type { Route } from './route.ts'

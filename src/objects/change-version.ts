@@ -7,6 +7,7 @@ import { eventPuts } from '../commits/event-queue.ts'
 import { lockClaim } from '../commits/history-commit.ts'
 import { checkLockRequest, requireObjectLock } from '../commits/lock-request.ts'
 import { NewestWrapping } from '../commits/newest-wrapping.ts'
+import { replicatedAgain } from '../commits/replica-queue.ts'
 import type { BucketScope, FoundBucket } from '../commits/scope.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { bucketKey } from '../records/keyspace.ts'
@@ -34,6 +35,7 @@ export async function setTags(
   const change = async (record: ObjectRecord) => withAttributes(record, { tags })
   return changeVersion(backend, scope, address, change, {
     deleted: 'refused',
+    isReplicated: true,
     grows: tags.length > 0,
     event: () => 'ObjectTagging:Put',
   })
@@ -47,6 +49,7 @@ export async function removeTags(
   const change = async (record: ObjectRecord) => withAttributes(record, { tags: [] })
   return changeVersion(backend, scope, address, change, {
     deleted: 'refused',
+    isReplicated: true,
     event: ({ tags }) => (tags.length === 0 ? undefined : 'ObjectTagging:Delete'),
   })
 }
@@ -62,7 +65,7 @@ export async function setLegalHold(
     requireObjectLock(bucket)
     return withAttributes(record, { legalHold })
   }
-  return changeVersion(backend, scope, address, change, { deleted: 'refused' })
+  return changeVersion(backend, scope, address, change, { deleted: 'refused', isReplicated: true })
 }
 
 /**
@@ -101,7 +104,7 @@ export async function setRetention(
     await checkLockRequest(backend, bucket.record, { retention })
     return withAttributes(record, { retention })
   }
-  return changeVersion(backend, scope, address, change, { deleted: 'refused' })
+  return changeVersion(backend, scope, address, change, { deleted: 'refused', isReplicated: true })
 }
 
 /**
@@ -141,6 +144,8 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
 interface ChangeOptions {
   deleted?: DeletedKey
   grows?: boolean
+  /** Its copies get the same change. */
+  isReplicated?: boolean
   /** What to tell of the change. */
   event?(before: ObjectAttributes, after: ObjectAttributes): EventName | undefined
 }
@@ -150,24 +155,27 @@ async function changeVersion(
   scope: BucketScope,
   { key, versionId }: VersionAddress,
   change: (record: ObjectRecord, bucket: FoundBucket) => Promise<ObjectRecord>,
-  { deleted, grows = false, event = () => undefined }: ChangeOptions = {},
+  { deleted, grows = false, isReplicated = false, event = () => undefined }: ChangeOptions = {},
 ): Promise<VersionInBucket> {
   return commitKeyDecision(backend, scope.name, key, async () => {
     const { bucket, entry, record } = await findVersion(backend, scope, key, versionId, deleted)
     const wrapping = new NewestWrapping(backend, bucket.record.id, key)
-    const changed = wrapping.newest(await change(record, bucket))
+    const asked = await change(record, bucket)
+    const replicated = isReplicated ? replicatedAgain(backend, bucket.record, key, asked) : { record: asked, puts: [] }
+    const changed = wrapping.newest(replicated.record)
     const name = event(record.attributes, changed.attributes)
     const events = name === undefined ? [] : eventPuts(backend, bucket, key, { name, version: changed })
+    const more = [...events, ...replicated.puts]
     return {
       result: { bucket: bucket.record, record: changed },
       commit: {
-        grows: grows || events.length > 0,
+        grows: grows || more.length > 0,
         checks: [
           { key: bucketKey(bucket.record.name), version: bucket.version },
           { key: entry.key, version: entry.version },
           ...wrapping.checks,
         ],
-        puts: [{ key: entry.key, value: objectCodec.encode(entry.key, changed) }, ...events],
+        puts: [{ key: entry.key, value: objectCodec.encode(entry.key, changed) }, ...more],
       },
     }
   })

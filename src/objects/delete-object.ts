@@ -17,6 +17,8 @@ export interface Deletion extends DeleteConditions {
   versionId?: string | undefined
   /** The request asks to bypass governance, and has the permission. */
   bypassGovernance?: boolean
+  /** Another bucket's replication asks for it. */
+  isReplica?: boolean
 }
 
 export interface DeletionResult {
@@ -49,7 +51,7 @@ export async function decideDeletion(
   checkDelete(deletion, versions.current, deletion.key)
   if (deletion.versionId !== undefined) return removeNamed(backend, history, deletion.versionId, deletion, now)
   if (bucket.record.versioning === 'unversioned') return removeOnly(backend, history)
-  const { marker, commit } = await placeMarker(backend, history, now)
+  const { marker, commit } = await placeMarker(backend, history, { now, isReplica: deletion.isReplica })
   return { result: { versionId: marker.versionId, deleteMarker: true }, commit }
 }
 

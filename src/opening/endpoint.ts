@@ -15,11 +15,13 @@ import type { RequestLog } from '../http/telemetry/request-log.ts'
 import type { Traffic } from '../http/telemetry/traffic.ts'
 import type { AccountBlocks } from '../operations/access/account-blocks.ts'
 import { operations } from '../operations/table.ts'
+import type { SiteSettings } from '../replication-site.ts'
 import type { Traces } from '../spans.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import type { Webhook } from '../webhook.ts'
 import { ListenFailed, urlOf } from './listen-address.ts'
 import { logRequests, type PortLog } from './port-log.ts'
+import { openSites } from './sites.ts'
 import { openTemporaryKeys } from './temporary-keys.ts'
 import { tracedBackend } from './traced-backend.ts'
 
@@ -47,6 +49,8 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   oidc?: readonly OidcProvider[]
   /** What buckets can tell of events. Absent: none. */
   webhooks?: readonly Webhook[]
+  /** Where buckets can be copied. Absent: to other buckets of this server. */
+  sites?: readonly SiteSettings[]
   /** See `PipelineOptions`. */
   failures?: PlannedFailures
   log: PortLog
@@ -74,16 +78,17 @@ export interface Endpoint {
 }
 
 /** The port serves connections after `listen`, or those given to `accept`. */
-export function openS3Port(options: S3PortOptions): HttpServer {
+export async function openS3Port(options: S3PortOptions): Promise<HttpServer> {
   const { credentials, domains, region, corsAllowOrigin, keyPair, traces } = options
   const backend = traces === undefined ? options.backend : tracedBackend(options.backend)
   const { allowCustomerKeysOverHttp, sigv2, oidc = [], log } = options
   const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks, metadataAnswers = () => true } = options
+  const sites = await openSites(options.sites ?? [], systemClock)
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const server = createHttpServer({
     operations,
-    backend: withSettings(backend, options),
+    backend: withSettings(backend, options, sites),
     credentials,
     sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: systemClock }),
     domains,
@@ -118,12 +123,14 @@ export function openS3Port(options: S3PortOptions): HttpServer {
 function withSettings(
   backend: Backend,
   { defaultChecksum, webhooks = [] }: Pick<S3PortOptions, 'defaultChecksum' | 'webhooks'>,
+  sites: Backend['sites'],
 ): Backend {
-  if (defaultChecksum === 'none' && webhooks.length === 0) return backend
+  if (defaultChecksum === 'none' && webhooks.length === 0 && sites?.size === 0) return backend
   return {
     ...backend,
     ...(defaultChecksum === 'none' ? {} : { defaultChecksum }),
     webhooks: new Set(webhooks.map(({ name }) => name)),
+    sites,
   }
 }
 
@@ -156,7 +163,7 @@ export function isReady(
 /** Throws `ListenFailed`. */
 export async function openEndpoint(options: S3PortOptions & { listen: ListenAddress }): Promise<Endpoint> {
   const { listen, keyPair } = options
-  const server = openS3Port(options)
+  const server = await openS3Port(options)
   try {
     const { port } = await server.listen(listen.host, listen.port)
     const { renewTls, close } = server

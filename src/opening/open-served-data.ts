@@ -1,14 +1,17 @@
 /** Opens data for a server, with background jobs that run until it is closed. */
 import { opening } from '../closing-stack.ts'
 import { startEventDelivery } from '../jobs/events/event-delivery.ts'
+import { startReplication } from '../jobs/replication/replication.ts'
 import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
 import { KvUnavailable } from '../kv/kv.ts'
 import type { Maintenance } from '../members/membership.ts'
+import type { SiteSettings } from '../replication-site.ts'
 import type { IsGone } from '../stores/shard-store.ts'
 import type { Webhook } from '../webhook.ts'
 import { type Maintaining, maintainAlone, type OpenData, type OpenDataOptions, type OpenStore } from './open-backend.ts'
 import { openMemoryData } from './open-memory.ts'
+import { openSites } from './sites.ts'
 
 export interface ServedSettings extends TaskSettings {
   reclaimIntervalMs: number
@@ -19,6 +22,8 @@ export interface ServedSettings extends TaskSettings {
   region: string
   /** Absent: none. */
   webhooks?: readonly Webhook[]
+  /** Absent: none. */
+  sites?: readonly SiteSettings[]
 }
 
 export interface ServedLog {
@@ -61,12 +66,12 @@ export function openServedMemory(
   })
 }
 
-function startJobsOf(
+async function startJobsOf(
   { backend, post }: Maintaining,
   isGone: IsGone | undefined,
   settings: ServedSettings,
   log: ServedLog,
-): Maintenance {
+): Promise<Maintenance> {
   // Shared metadata will answer again. The watch over it reports this once.
   const isPassing = (error: unknown): boolean => post !== undefined && error instanceof KvUnavailable
   const onError = (error: unknown): void => {
@@ -74,8 +79,10 @@ function startJobsOf(
   }
   const warn = (message: string): void => log.warn(message)
   const inform = (message: string): void => log.info(message)
-  const { region, webhooks = [] } = settings
+  const { region, webhooks = [], sites = [] } = settings
+  const openedSites = await openSites(sites, backend.clock)
   const delivery = startEventDelivery({ backend, region, webhooks, onError, warn, inform })
+  const replication = startReplication({ backend, sites: openedSites, onError, warn, inform })
   const jobs = startJobs({
     backend,
     isLockClockFollowed: post !== undefined,
@@ -94,7 +101,7 @@ function startJobsOf(
   })
   return {
     stop: async () => {
-      await Promise.all([delivery.stop(), jobs.stop()])
+      await Promise.all([delivery.stop(), replication.stop(), jobs.stop()])
     },
   }
 }

@@ -34,7 +34,6 @@ const rows: readonly Row[] = [
 
 /** S3's permissions that are not named like their operation. Operations whose permission belongs to another service are not listed, and use their own name. */
 const permissionsOtherwise: Readonly<Record<string, string>> = {
-  PutBucketReplication: 's3:PutReplicationConfiguration',
   PutBucketAnalyticsConfiguration: 's3:PutAnalyticsConfiguration',
   PutBucketIntelligentTieringConfiguration: 's3:PutIntelligentTieringConfiguration',
   PutBucketInventoryConfiguration: 's3:PutInventoryConfiguration',

@@ -7,7 +7,6 @@ import {
   putBucketOwnershipControlsOperation,
 } from './access-lists/bucket-ownership-controls.ts'
 import { getObjectAclOperation, putObjectAclOperation } from './access-lists/object-acl.ts'
-import { absentConfiguration } from './buckets/absent-configurations.ts'
 import {
   deleteAccountPublicAccessBlockOperation,
   getAccountPublicAccessBlockOperation,
@@ -31,6 +30,11 @@ import {
   getBucketPolicyStatusOperation,
   putBucketPolicyOperation,
 } from './buckets/bucket-policy.ts'
+import {
+  deleteBucketReplicationOperation,
+  getBucketReplicationOperation,
+  putBucketReplicationOperation,
+} from './buckets/bucket-replication.ts'
 import {
   deleteBucketTaggingOperation,
   getBucketTaggingOperation,
@@ -138,14 +142,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketAclOperation,
   getBucketAclOperation,
   ...fixedConfigurations,
-  ...absentConfiguration({
-    what: 'replication configuration',
-    query: 'replication',
-    code: 'ReplicationConfigurationNotFoundError',
-    read: ['GetBucketReplication', 's3:GetReplicationConfiguration'],
-    write: 'PutBucketReplication',
-    remove: ['DeleteBucketReplication', 's3:PutReplicationConfiguration'],
-  }),
+  putBucketReplicationOperation,
+  getBucketReplicationOperation,
+  deleteBucketReplicationOperation,
   ...configurationsById,
   putObjectOperation,
   postObjectOperation,

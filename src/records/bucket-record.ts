@@ -19,6 +19,7 @@ import {
   usually,
 } from './packed-fields.ts'
 import { type Codec, jsonCodec } from './record-format.ts'
+import type { ReplicationConfiguration } from './replication.ts'
 import type { BucketQuota } from './usage.ts'
 import type { WebsiteConfiguration } from './website.ts'
 
@@ -96,6 +97,7 @@ export interface BucketRecord {
   lifecycle?: readonly LifecycleRule[] | undefined
   /** Never empty. */
   notifications?: readonly NotificationRule[] | undefined
+  replication?: ReplicationConfiguration | undefined
   /** What the operator lets it hold. Absent: as much as there is room for, and nobody counts. */
   quota?: BucketQuota | undefined
   /** What a client said with its rules about moves to other storage classes. It gets it back. */

@@ -18,6 +18,7 @@
  *     m snapshotId piece              SnapshotPieceRecord  metadata snapshots on stores; ids sort by time
  *     e as r                          MoveRecord     versions and parts whose blob may lie outside their bucket's location
  *     w webhook id                    EventRecord    events that wait for a webhook, in the order in which they happened
+ *     x bucket arn key sequence       QueuedReplica  versions that wait to be copied to another bucket
  *     l bucketId (empty)              UsageRecord    what a bucket with a quota holds
  *     l bucketId id                   UsageRecord    a change of that, not yet added to it
  *     k kind name                     TaskRecord     long work, started by an operator or by a schedule
@@ -233,6 +234,18 @@ export const eventsFor = (webhook: string): KeyRange => rangeOf('w', webhook)
 export function eventOf(packed: Key): { webhook: string; id: string } {
   const [, webhook, id] = unpackKey(packed, ['string', 'string', 'string'])
   return { webhook, id }
+}
+
+/** In the order of keys, and of the versions of each. */
+export const replicaKey = (bucket: string, arn: string, key: string, sequence: number): Key =>
+  packKey('x', bucket, arn, key, sequence)
+/** Asks for all that is in the bucket. It sorts before the versions, because no key is empty. */
+export const existingKey = (bucket: string, arn: string): Key => replicaKey(bucket, arn, '', 0)
+export const queuedReplicas: KeyRange = rangeOf('x')
+export const replicasFor = (bucket: string, arn: string): KeyRange => rangeOf('x', bucket, arn)
+export function replicaOf(packed: Key): { bucket: string; arn: string; key: string; sequence: number } {
+  const [, bucket, arn, key, sequence] = unpackKey(packed, ['string', 'string', 'string', 'string', 'number'])
+  return { bucket, arn, key, sequence }
 }
 
 /** Without an id: the total. It sorts before the changes. */

@@ -14,6 +14,7 @@ import {
   text,
   texts,
 } from './packed-fields.ts'
+import type { ReplicationState } from './replication.ts'
 
 export interface Tag {
   key: string
@@ -75,6 +76,8 @@ export interface ObjectAttributes {
   owner?: string | undefined
   /** The access control list. Absent: the owner alone. */
   grants?: readonly Grant[] | undefined
+  /** Absent: nothing copies it. */
+  replication?: ReplicationState | undefined
 }
 
 export const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
@@ -102,8 +105,11 @@ export const firstAttributes = {
   websiteRedirectLocation: text,
 } satisfies Partial<PackedFields<ObjectAttributes>>
 
-/** Grants change, but shards keep what was first written. An object restored from its shards must not be open to those whom its owner has shut out since. */
-type NotInShards = 'grants'
+/**
+ * Grants change, but shards keep what was first written. An object restored from its shards must not be open to those whom its owner has shut out since. What is
+ * said of copies would be out of date as well.
+ */
+type NotInShards = 'grants' | 'replication'
 
 /** The attributes that were added later. Descriptions pack them after all other fields. Append only. */
 export const laterAttributes = { owner: text } satisfies PackedFields<

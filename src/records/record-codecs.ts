@@ -36,6 +36,7 @@ import {
   type VersionName,
   type VersionRecord,
 } from './records.ts'
+import type { QueuedReplica } from './replication.ts'
 import type { UsageRecord } from './usage.ts'
 import { nullVersionId, versionIdOf, versionRandom, versionRandomBytes } from './version-id.ts'
 
@@ -61,6 +62,7 @@ export const repairCodec = jsonCodec<RepairRecord>()
 export const snapshotPieceCodec = jsonCodec<SnapshotPieceRecord>()
 export const moveCodec = jsonCodec<MoveRecord>()
 export const eventCodec = jsonCodec<EventRecord>()
+export const replicaCodec = jsonCodec<QueuedReplica>()
 export const taskCodec = jsonCodec<TaskRecord>()
 export const usageCodec = jsonCodec<UsageRecord>()
 

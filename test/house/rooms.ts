@@ -33,6 +33,9 @@ const leaves = [
   'address-range.ts',
   'wasm.ts',
   'webhook.ts',
+  'replication-limits.ts',
+  'replication-site.ts',
+  'each-of.ts',
   'deadline.ts',
   'checksums/',
 ]
@@ -117,6 +120,7 @@ const rooms: readonly Room[] = [
       'stores/guarded-store.ts',
       'blobs/shape.ts',
       'blobs/forecast.ts',
+      'endpoint/',
       'records/',
       'members/membership.ts',
       'rules/',

@@ -135,7 +135,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
     const traces = await openTraces(warn)
     if (traces !== undefined) opened.add(traces.flush)
     const accountBlocks = openAccountBlocks(identities, configuration)
-    const port = openS3Port({
+    const port = await openS3Port({
       ...configuration,
       keyPair,
       backend,

@@ -33,6 +33,12 @@ export const putBucketVersioningOperation = defineOperation({
           message: 'An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.',
         })
       }
+      if (versioning === 'suspended' && bucket.replication !== undefined) {
+        throw new S3Error('InvalidBucketState', {
+          message:
+            'A replication configuration is present on this bucket, so you cannot change the versioning state. To change the versioning state, first delete the replication configuration.',
+        })
+      }
       return { ...bucket, versioning }
     })
     return {}

@@ -3,6 +3,7 @@ import {
   bypassGovernanceRetention,
   deleteMarkerOut,
   ownership,
+  replicaOfMarker,
   requestCharged,
   versionId,
   versionIdOut,
@@ -27,6 +28,7 @@ export const deleteObjectOperation = defineOperation({
     mfa: refused('vendor', 'mfa'),
     ifMatchLastModifiedMs: vendor('if-match-last-modified-time', httpDate),
     ifMatchSize: vendor('if-match-size', integer({ min: 0 })),
+    replicaOf: replicaOfMarker,
     ...ownership,
   },
   output: { versionId: versionIdOut, deleteMarker: deleteMarkerOut, ...requestCharged },
@@ -48,6 +50,7 @@ export const deleteObjectOperation = defineOperation({
       ifMatchLastModifiedMs: input.ifMatchLastModifiedMs,
       ifMatchSize: input.ifMatchSize,
       bypassGovernance: mayBypassGovernance(input.bypassGovernanceRetention),
+      isReplica: input.replicaOf !== undefined,
     })
     return { versionId, deleteMarker: deleteMarker ? 'true' : undefined }
   },

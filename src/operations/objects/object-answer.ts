@@ -11,6 +11,7 @@ import { locatePart, partsCount } from '../../objects/object-parts.ts'
 import { readPart } from '../../objects/upload-parts.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
 import type { Checksum, Encryption, ObjectRecord } from '../../records/records.ts'
+import type { ReplicationState } from '../../records/replication.ts'
 import { type ByteRange, resolveRange } from '../../rules/byte-range.ts'
 import { checkRead, isRangeOf, type ReadConditions } from '../../rules/preconditions.ts'
 import { shownVersionId, type VersionInBucket } from '../../rules/versions.ts'
@@ -112,6 +113,10 @@ function lockOutputs({ retention, legalHold }: ObjectAttributes): Described {
   }
 }
 
+function replicationOutputs(state: ReplicationState): Described {
+  return { replicationStatus: state.status, replicaOf: state.status === 'REPLICA' ? state.of : undefined }
+}
+
 /** Leaves out the encryption context. As in AWS, only answers to writes carry it. */
 function shownEncryption(encryption: Encryption, input: ReadInputs): Described {
   const { encryptionContext: _, ...shown } = encryptionOutputs(encryption, input)
@@ -153,6 +158,7 @@ export function describeRead(
     storageClass: attributes.storageClass,
     websiteRedirectLocation: attributes.websiteRedirectLocation,
   }
+  if (attributes.replication !== undefined) Object.assign(described, replicationOutputs(attributes.replication))
   if (tags.length > 0) described.taggingCount = String(tags.length)
   if (attributes.retention !== undefined || attributes.legalHold !== undefined)
     Object.assign(described, lockOutputs(attributes))

@@ -23,6 +23,7 @@ export interface AttributeInputs {
   objectLockLegalHold?: 'ON' | 'OFF' | undefined
   storageClass?: string | undefined
   websiteRedirectLocation?: string | undefined
+  replicaOf?: string | undefined
 }
 
 const defaultContentType = 'binary/octet-stream'
@@ -46,6 +47,7 @@ export function objectAttributes(input: AttributeInputs): ObjectAttributes {
     legalHold,
     storageClass: storageClassOf(input.storageClass),
     websiteRedirectLocation: input.websiteRedirectLocation,
+    replication: input.replicaOf === undefined ? undefined : { status: 'REPLICA', of: input.replicaOf },
   }
 }
 

@@ -17,6 +17,7 @@ import {
   lockRequest,
   objectAcl,
   ownership,
+  replicaOf,
   requestCharged,
   tagging,
   versionIdOut,
@@ -85,7 +86,7 @@ export const putObjectOperation = defineOperation({
   target: 'object',
   permission: 's3:PutObject',
   summary: 'Writes an object in one request.',
-  input: objectInputs,
+  input: { ...objectInputs, replicaOf },
   inputBody: { kind: 'stream' },
   output: objectOutputs,
   errors: errorsOfWrite,
@@ -98,7 +99,7 @@ export const putObjectOperation = defineOperation({
 /** Writes the object under the request's key, and returns the values of `objectOutputs`. Throws `errorsOfWrite`. */
 export async function putObject(
   context: OperationContext,
-  input: DecodedFields<typeof objectInputs> & { body: RequestBody },
+  input: DecodedFields<typeof objectInputs> & { body: RequestBody; replicaOf?: string | undefined },
   madeBy: 'Put' | 'Post',
 ): Promise<EncodedFields<typeof objectOutputs> & { etag: string }> {
   const { backend, scope, key, presigned, customerKeysMayTravel } = context

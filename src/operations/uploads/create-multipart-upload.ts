@@ -9,6 +9,7 @@ import {
   lockRequest,
   objectAcl,
   ownership,
+  replicaOf,
   requestCharged,
   tagging,
 } from '../../contract/groups.ts'
@@ -42,6 +43,7 @@ export const createMultipartUploadOperation = defineOperation({
     ...keeping,
     ...encryptionRequest,
     ...customerKey,
+    replicaOf,
     ...ownership,
   },
   output: {

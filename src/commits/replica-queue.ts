@@ -1,0 +1,91 @@
+/** The queue of versions that wait to be copied to other buckets. The commit that makes a version also queues it, so none is left out. */
+import type { Put } from '../kv/kv.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
+import { existingKey, replicaKey } from '../records/keyspace.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
+import { replicaCodec } from '../records/record-codecs.ts'
+import type { Encryption, ObjectRecord } from '../records/records.ts'
+import type { ReplicationState } from '../records/replication.ts'
+import { rulesFor } from '../rules/replication.ts'
+import type { Backend } from './backend.ts'
+import type { VersionEvent } from './event-queue.ts'
+import type { FoundBucket } from './scope.ts'
+
+const none: Put[] = []
+
+/** The attributes of a new object, which say that it waits if a rule copies it. A copy of another bucket's object is not copied on. */
+export function replicatedAttributes(
+  { replication }: BucketRecord,
+  key: string,
+  attributes: ObjectAttributes,
+  encryption: Encryption | undefined,
+): ObjectAttributes {
+  // Most buckets copy nothing.
+  if (replication === undefined || attributes.replication !== undefined) return attributes
+  const rules = rulesFor(replication.rules, { key, tags: attributes.tags, encryptedBy: encryption?.by })
+  return rules.length === 0 ? attributes : { ...attributes, replication: { status: 'PENDING' } }
+}
+
+/** The puts that queue what `event` tells. What lifecycle rules hide is not hidden elsewhere, as on S3. */
+export function replicaPuts(
+  { clock }: Pick<Backend, 'clock'>,
+  { record: bucket, scope }: FoundBucket,
+  key: string,
+  { name, version, isReplica = false }: VersionEvent,
+): Put[] {
+  const { replication } = bucket
+  if (replication === undefined || isReplica) return none
+  const isMarker = name === 'ObjectRemoved:DeleteMarkerCreated' && scope?.sender !== undefined
+  const waits = version.kind === 'object' && version.attributes.replication?.status === 'PENDING'
+  if (!isMarker && !(waits && name.startsWith('ObjectCreated:'))) return none
+  const tags = version.kind === 'object' ? version.attributes.tags : []
+  const encryptedBy = version.kind === 'object' ? version.encryption?.by : undefined
+  return rulesFor(replication.rules, { key, tags, encryptedBy, isMarker }).map(({ destination }) =>
+    replicaPut(clock, bucket, destination.bucketArn, { key, sequence: version.sequence }),
+  )
+}
+
+/** A version whose tags or lock have changed, and the puts that queue it, if it has copies or is to have them. */
+export function replicatedAgain(
+  { clock }: Pick<Backend, 'clock'>,
+  bucket: BucketRecord,
+  key: string,
+  record: ObjectRecord,
+): { record: ObjectRecord; puts: Put[] } {
+  const state = record.attributes.replication
+  if (bucket.replication === undefined || state === undefined || state.status === 'REPLICA') {
+    return { record, puts: none }
+  }
+  const replicated = { key, tags: record.attributes.tags, encryptedBy: record.encryption?.by }
+  const asked = rulesFor(bucket.replication.rules, replicated).map(({ destination }) => destination.bucketArn)
+  const arns = new Set([...Object.keys(state.copies ?? {}), ...asked])
+  return {
+    record: withReplication(record, { ...state, status: 'PENDING' }),
+    puts: [...arns].map((arn) => replicaPut(clock, bucket, arn, { key, sequence: record.sequence })),
+  }
+}
+
+/** The record with another state of its copies. */
+export function withReplication(record: ObjectRecord, replication: ReplicationState | undefined): ObjectRecord {
+  return { ...record, attributes: { ...record.attributes, replication } }
+}
+
+export function replicaPut(
+  clock: Backend['clock'],
+  { name, id }: Pick<BucketRecord, 'name' | 'id'>,
+  arn: string,
+  { key, sequence }: { key: string; sequence: number },
+): Put {
+  const queued = replicaKey(name, arn, key, sequence)
+  return { key: queued, value: replicaCodec.encode(queued, { bucketId: id, sinceMs: clock.now() }) }
+}
+
+/** The puts that queue what is in the bucket already, for the rules that ask for it. */
+export function existingPuts(clock: Backend['clock'], bucket: BucketRecord): Put[] {
+  const rules = bucket.replication?.rules.filter(({ enabled, existing }) => enabled && existing === true) ?? []
+  const arns = new Set(rules.map(({ destination }) => destination.bucketArn))
+  return [...arns].map((arn) => {
+    const key = existingKey(bucket.name, arn)
+    return { key, value: replicaCodec.encode(key, { bucketId: bucket.id, sinceMs: clock.now() }) }
+  })
+}

@@ -1,0 +1,140 @@
+/** Copies one queued version to its destination, and records what became of it. */
+import type { Backend } from '../../commits/backend.ts'
+import { inTurnOfKey } from '../../commits/commit.ts'
+import { withReplication } from '../../commits/replica-queue.ts'
+import { unaskedScope } from '../../commits/scope.ts'
+import type { Entry } from '../../kv/kv.ts'
+import { limits } from '../../limits.ts'
+import { locatePart } from '../../objects/object-parts.ts'
+import { openObject } from '../../objects/read-object.ts'
+import { readPartPage } from '../../objects/upload-parts.ts'
+import type { BucketRecord } from '../../records/bucket-record.ts'
+import { replicaKey, replicaOf } from '../../records/keyspace.ts'
+import { replicaCodec, versionCodec } from '../../records/record-codecs.ts'
+import type { ObjectRecord } from '../../records/records.ts'
+import type { ReplicationRule, ReplicationState } from '../../records/replication.ts'
+import { copiesOf, findRecord, ruleOf } from './queued-version.ts'
+import { CopyRefused, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
+
+/** What becomes of a queued version. `copy`: the id of the copy, known for an object that has one now. */
+export type CopyOutcome = { kind: 'copied'; copy?: string | undefined } | { kind: 'failed' } | { kind: 'dropped' }
+
+export interface CopyContext {
+  backend: Backend
+  bucket: BucketRecord
+  to: ReplicaBucket
+  /** Whether the same may have been done before, and the process that did it has ended, or got no answer. */
+  isRepeated: boolean
+}
+
+/** Rejects with `DestinationAway`, `CopyRefused`, and with what reading rejects with. */
+export async function copyVersion(context: CopyContext, queued: Entry): Promise<CopyOutcome> {
+  const { backend, bucket, to, isRepeated } = context
+  const { arn, key, sequence } = replicaOf(queued.key)
+  const { bucketId } = replicaCodec.decode(queued.key, queued.value)
+  const found = bucketId === bucket.id ? await findRecord(backend, bucket.name, key, sequence) : undefined
+  if (found === undefined) return { kind: 'dropped' }
+  const { record } = found
+  const copy = copiesOf(record)?.[arn]
+  if (record.kind === 'object' && copy !== undefined) {
+    await to.change(key, copy, record.attributes)
+    return { kind: 'copied', copy }
+  }
+  const rule = ruleOf(bucket, arn, key, record)
+  if (rule === undefined) return { kind: 'dropped' }
+  if (record.kind === 'marker') {
+    await to.hide(key, record.versionId)
+    return { kind: 'copied' }
+  }
+  const known = isRepeated ? await to.newestCopyOf(key, record.versionId) : undefined
+  return { kind: 'copied', copy: known ?? (await to.write(originalOf(backend, bucket.name, key, record, rule))) }
+}
+
+function originalOf(
+  backend: Backend,
+  bucket: string,
+  key: string,
+  record: ObjectRecord,
+  { destination }: ReplicationRule,
+): OriginalVersion {
+  const { data, size, encryption, versionId } = record
+  if (encryption?.by === 'customer') {
+    throw new CopyRefused('only its client has the key that opens it', { isFinal: true })
+  }
+  return {
+    key,
+    record,
+    destination,
+    open: async (part) => {
+      const whole = { start: 0, end: size }
+      const range = part === undefined || data.kind === 'blob' ? whole : locatePart(data.runs, part)?.range
+      const opened = await openObject(backend, unaskedScope(bucket), { key, versionId }, () => ({
+        range: range ?? whole,
+      }))
+      return opened.body
+    },
+    parts: async () => {
+      if (data.kind === 'blob') return []
+      const { parts } = await readPartPage(backend, data.uploadId, { afterNumber: 0, max: limits.partNumberMax })
+      return parts
+    },
+  }
+}
+
+/** Takes the version out of the queue, unless it has changed since it was read, and writes the outcome into its record. */
+export function settle(
+  { backend, bucket }: Pick<CopyContext, 'backend' | 'bucket'>,
+  queued: Entry,
+  outcome: CopyOutcome,
+): Promise<void> {
+  const { arn, key, sequence } = replicaOf(queued.key)
+  return inTurnOfKey(backend, bucket.name, key, async () => {
+    for (;;) {
+      const [waiting] = await backend.kv.get([queued.key])
+      if (waiting === undefined) return
+      const isDone = waiting.version === queued.version
+      const found = await findRecord(backend, bucket.name, key, sequence)
+      const checks = [{ key: queued.key, version: waiting.version }]
+      const puts = []
+      if (found?.record.kind === 'object') {
+        const others = await waitingElsewhere(backend, bucket, found.record, replicaOf(queued.key))
+        const state = stateAfter(found.record, { arn, outcome, isWaiting: others || !isDone })
+        const { entry } = found
+        checks.push({ key: entry.key, version: entry.version })
+        puts.push({ key: entry.key, value: versionCodec.encode(entry.key, withReplication(found.record, state)) })
+      }
+      if (await backend.kv.commit({ checks, puts, deletes: isDone ? [queued.key] : [] })) return
+    }
+  })
+}
+
+/** Whether the version waits for another destination. */
+async function waitingElsewhere(
+  { kv }: Backend,
+  bucket: BucketRecord,
+  record: ObjectRecord,
+  { arn, key, sequence }: { arn: string; key: string; sequence: number },
+): Promise<boolean> {
+  const ruled = (bucket.replication?.rules ?? []).map(({ destination }) => destination.bucketArn)
+  const arns = new Set([...ruled, ...Object.keys(copiesOf(record) ?? {})])
+  arns.delete(arn)
+  if (arns.size === 0) return false
+  const entries = await kv.get([...arns].map((other) => replicaKey(bucket.name, other, key, sequence)))
+  return entries.some((entry) => entry !== undefined)
+}
+
+/** Pure. `isWaiting`: for another destination, or for a later change. */
+export function stateAfter(
+  { attributes: { replication: before } }: ObjectRecord,
+  { arn, outcome, isWaiting }: { arn: string; outcome: CopyOutcome; isWaiting: boolean },
+): ReplicationState | undefined {
+  if (before?.status === 'REPLICA') return before
+  const copies =
+    outcome.kind === 'copied' && outcome.copy !== undefined
+      ? { ...before?.copies, [arn]: outcome.copy }
+      : before?.copies
+  if (outcome.kind === 'failed' || before?.status === 'FAILED') return { status: 'FAILED', copies }
+  if (isWaiting) return { status: 'PENDING', copies }
+  // No rule copies it any more.
+  return copies === undefined ? undefined : { status: 'COMPLETED', copies }
+}

@@ -1,0 +1,162 @@
+/**
+ * The versions of one bucket that wait for one destination. Versions of a key are copied in their order, and one that is not copied holds up those behind it; other
+ * keys go on.
+ */
+import { eachOf } from '../../each-of.ts'
+import type { Entry } from '../../kv/kv.ts'
+import { keyAfter } from '../../kv/ordered-key.ts'
+import { existingKey, replicaOf, replicasFor } from '../../records/keyspace.ts'
+import { replicaCodec } from '../../records/record-codecs.ts'
+import { replicationLimits } from '../../replication-limits.ts'
+import { type CopyContext, copyVersion, settle } from './copy-version.ts'
+import { CopyRefused, DestinationAway } from './replica-bucket.ts'
+
+export interface DestinationQueueOptions {
+  /** The name of the bucket, and of its destination. */
+  bucket: string
+  arn: string
+  /** What was queued before may have been copied by another process. */
+  startedMs: number
+  /** Milliseconds of a monotonic clock. */
+  monotonicMs(): number
+  warn(message: string): void
+  inform(message: string): void
+}
+
+/** A version that was refused, and is offered again. */
+interface Refused {
+  times: number
+  firstMs: number
+  againMs: number
+}
+
+export class DestinationQueue {
+  readonly #options: DestinationQueueOptions
+  /** By the key of the queue, in hex. */
+  readonly #refused = new Map<string, Refused>()
+  /** What was begun and not settled: its outcome is not known. */
+  readonly #uncertain = new Set<string>()
+  #takenMs = Number.NEGATIVE_INFINITY
+  #warnedMs = Number.NEGATIVE_INFINITY
+  #failuresInRow = 0
+  #pausedUntilMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: DestinationQueueOptions) {
+    this.#options = options
+  }
+
+  get isPaused(): boolean {
+    return this.#options.monotonicMs() < this.#pausedUntilMs
+  }
+
+  /** Copies all that waits, as far as the destination takes it. Rejects with faults of this server. */
+  async pass(context: Omit<CopyContext, 'isRepeated'>, signal: AbortSignal): Promise<void> {
+    const { bucket, arn } = this.#options
+    const { start, end } = replicasFor(bucket, arn)
+    const held = new Set<string>()
+    try {
+      for (let from = start; !signal.aborted; ) {
+        const page = await context.backend.kv.range({ start: from, end, limit: replicationLimits.queueReadAtOnce })
+        // Until all that is asked for is queued, a newer version could come before an older one.
+        if (page[0]?.key.equals(existingKey(bucket, arn))) break
+        await eachOf(byKey(page), replicationLimits.keysAtOnce, async (versions) => {
+          if (!signal.aborted) await this.#copyInTurn(context, versions, held)
+        })
+        const last = page.at(-1)
+        if (last === undefined || page.length < replicationLimits.queueReadAtOnce) break
+        from = keyAfter(last.key)
+      }
+      if (this.#failuresInRow > 0) this.#isBack()
+    } catch (error) {
+      if (!(error instanceof DestinationAway)) throw error
+      this.#isAway(error)
+    }
+  }
+
+  /** Says that the destination can't take anything. */
+  refuse(reason: string): void {
+    this.#isAway(new DestinationAway(reason))
+  }
+
+  async #copyInTurn(
+    context: Omit<CopyContext, 'isRepeated'>,
+    versions: readonly Entry[],
+    held: Set<string>,
+  ): Promise<void> {
+    for (const queued of versions) {
+      const { key } = replicaOf(queued.key)
+      if (held.has(key)) return
+      if (!(await this.#copy(context, queued))) held.add(key)
+    }
+  }
+
+  /** Resolves with whether it is done with, so that the next version of its key can follow. */
+  async #copy(context: Omit<CopyContext, 'isRepeated'>, queued: Entry): Promise<boolean> {
+    const id = queued.key.toString('hex')
+    const refused = this.#refused.get(id)
+    if (refused !== undefined && refused.againMs > this.#options.monotonicMs()) return false
+    const { sinceMs } = replicaCodec.decode(queued.key, queued.value)
+    const isRepeated = this.#uncertain.has(id) || sinceMs < this.#options.startedMs
+    this.#uncertain.add(id)
+    try {
+      const outcome = await copyVersion({ ...context, isRepeated }, queued)
+      await settle(context, queued, outcome)
+      this.#takenMs = this.#options.monotonicMs()
+    } catch (error) {
+      if (!(error instanceof CopyRefused)) throw error
+      if (!this.#isGivenUp(id, refused, error)) return false
+      await settle(context, queued, { kind: 'failed' })
+    }
+    this.#uncertain.delete(id)
+    this.#refused.delete(id)
+    return true
+  }
+
+  /** Remembers the refusal. A destination that refuses everything is set up wrongly, and takes them once it is mended. */
+  #isGivenUp(id: string, before: Refused | undefined, error: CopyRefused): boolean {
+    const nowMs = this.#options.monotonicMs()
+    const { times, firstMs } = before ?? { times: 0, firstMs: nowMs }
+    const isGivenUp = times + 1 >= replicationLimits.refusalsMax && (error.isFinal || this.#takenMs > firstMs)
+    const pauseMs = Math.min(replicationLimits.pauseMsMin * 2 ** times, replicationLimits.pauseMsMax)
+    this.#refused.set(id, { times: times + 1, firstMs, againMs: nowMs + pauseMs })
+    this.#warn(isGivenUp ? `gave up a version: ${error.message}` : `refuses a version: ${error.message}`)
+    return isGivenUp
+  }
+
+  #isAway({ message }: DestinationAway): void {
+    const pauseMs = Math.min(replicationLimits.pauseMsMin * 2 ** this.#failuresInRow, replicationLimits.pauseMsMax)
+    this.#failuresInRow++
+    this.#pausedUntilMs = this.#options.monotonicMs() + pauseMs
+    this.#warn(`takes no copies, and they wait: ${message}`)
+  }
+
+  #isBack(): void {
+    this.#failuresInRow = 0
+    this.#warnedMs = Number.NEGATIVE_INFINITY
+    this.#options.inform(`${this.#name} takes copies again`)
+  }
+
+  /** At most once a minute, because many can be refused at once. */
+  #warn(what: string): void {
+    const nowMs = this.#options.monotonicMs()
+    if (this.#warnedMs > nowMs - replicationLimits.warnEveryMs) return
+    this.#warnedMs = nowMs
+    this.#options.warn(`${this.#name} ${what}`)
+  }
+
+  get #name(): string {
+    return `the replication of ${this.#options.bucket} to ${this.#options.arn}`
+  }
+}
+
+/** The entries of each key together. */
+function byKey(page: readonly Entry[]): Entry[][] {
+  const groups = new Map<string, Entry[]>()
+  for (const entry of page) {
+    const { key } = replicaOf(entry.key)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [entry])
+    else group.push(entry)
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,159 @@
+/** A bucket of this server, as copies are written to it. */
+import type { Backend } from '../../commits/backend.ts'
+import type { EncryptionRequest } from '../../commits/encryption.ts'
+import { type BucketScope, unaskedScope } from '../../commits/scope.ts'
+import { eachOf } from '../../each-of.ts'
+import { S3Error } from '../../errors.ts'
+import { abortUpload } from '../../objects/abort-upload.ts'
+import { setLegalHold, setRetention, setTags } from '../../objects/change-version.ts'
+import { completeUpload } from '../../objects/complete-upload.ts'
+import { deleteObject } from '../../objects/delete-object.ts'
+import { findVersion } from '../../objects/find-version.ts'
+import { writePart } from '../../objects/upload-parts.ts'
+import { createUpload } from '../../objects/uploads.ts'
+import { writeObject } from '../../objects/write-object.ts'
+import { type ObjectAttributes, storageClasses } from '../../records/object-attributes.ts'
+import type { Checksum, Encryption, PartRecord } from '../../records/records.ts'
+import type { ReplicationDestination } from '../../records/replication.ts'
+import { replicationLimits } from '../../replication-limits.ts'
+import { ownBucketFault } from '../../rules/replication.ts'
+import { foundBucket } from '../blob-reference.ts'
+import { CopyRefused, DestinationAway, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
+
+export class OwnBucket implements ReplicaBucket {
+  readonly #backend: Backend
+  readonly #scope: BucketScope
+  readonly #owner: string
+
+  /** `owner`: the account whose bucket is copied. Nothing is written to another account's. */
+  constructor(backend: Backend, name: string, owner: string) {
+    this.#backend = backend
+    this.#scope = unaskedScope(name)
+    this.#owner = owner
+  }
+
+  async newestCopyOf(key: string, of: string): Promise<string | undefined> {
+    try {
+      const { record } = await findVersion(this.#backend, this.#scope, key, undefined)
+      const { replication } = record.attributes
+      return replication?.status === 'REPLICA' && replication.of === of ? record.versionId : undefined
+    } catch (error) {
+      if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
+      throw error
+    }
+  }
+
+  async write(original: OriginalVersion): Promise<string> {
+    await this.#requireBucket()
+    const parts = await original.parts()
+    return asCopy(() => (parts.length === 0 ? this.#writeWhole(original) : this.#writeParts(original, parts)))
+  }
+
+  async hide(key: string): Promise<void> {
+    await this.#requireBucket()
+    await asCopy(() => deleteObject(this.#backend, this.#scope, { key, isReplica: true }))
+  }
+
+  async change(key: string, copy: string, { tags, retention, legalHold }: ObjectAttributes): Promise<void> {
+    const at = { key, versionId: copy }
+    try {
+      await setTags(this.#backend, this.#scope, at, tags)
+      if (retention !== undefined) await setRetention(this.#backend, this.#scope, at, retention, false)
+      if (legalHold !== undefined) await setLegalHold(this.#backend, this.#scope, at, legalHold)
+    } catch (error) {
+      const isGone = error instanceof S3Error && (error.code === 'NoSuchVersion' || error.code === 'NoSuchBucket')
+      if (!isGone) throw asFailedCopy(error)
+    }
+  }
+
+  async #requireBucket(): Promise<void> {
+    const found = await foundBucket(this.#backend.kv, this.#scope.name)
+    const fault = ownBucketFault(found?.record, this.#owner)
+    if (fault !== undefined) throw new DestinationAway(`${this.#scope.name}: ${fault}`)
+  }
+
+  async #writeWhole(original: OriginalVersion): Promise<string> {
+    const { key, record, destination } = original
+    const version = await writeObject(this.#backend, this.#scope, {
+      key,
+      attributes: attributesOf(original),
+      data: { body: await original.open(), checksum: demandOf(record.checksum) },
+      conditions: {},
+      encryption: encryptionOf(record.encryption, destination),
+    })
+    return version.record.versionId
+  }
+
+  async #writeParts(original: OriginalVersion, parts: readonly PartRecord[]): Promise<string> {
+    const { key, record, destination } = original
+    const created = await createUpload(this.#backend, this.#scope, {
+      key,
+      attributes: attributesOf(original),
+      checksum: record.checksum && { algorithm: record.checksum.algorithm, type: record.checksum.type },
+      encryption: encryptionOf(record.encryption, destination),
+    })
+    const upload = { key, uploadId: created.uploadId }
+    try {
+      await eachOf(parts, replicationLimits.partsAtOnce, async ({ number, checksum }) => {
+        const body = await original.open(number)
+        await writePart(this.#backend, this.#scope, {
+          ...upload,
+          number,
+          data: () => ({ body, checksum: demandOf(checksum) }),
+        })
+      })
+      const listed = parts.map(({ number, etag, checksum }) => ({ number, etag, checksum }))
+      const done = await completeUpload(this.#backend, this.#scope, {
+        ...upload,
+        parts: listed,
+        conditions: {},
+        expected: {},
+      })
+      return done.versionId ?? 'null'
+    } catch (error) {
+      await abortUpload(this.#backend, this.#scope, upload).catch(() => {
+        // It stays open, and expires.
+      })
+      throw error
+    }
+  }
+}
+
+async function asCopy<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asFailedCopy(error)
+  }
+}
+
+const passing: ReadonlySet<string> = new Set(['ServiceUnavailable', 'SlowDown', 'OperationAborted', 'QuotaExceeded'])
+
+/** What a failure here says about copies. Faults of this server itself stay what they are. */
+function asFailedCopy(error: unknown): unknown {
+  if (!(error instanceof S3Error)) return error
+  if (passing.has(error.code)) return new DestinationAway(error.message)
+  return new CopyRefused(error.message, { isFinal: true })
+}
+
+/** The access control list is not copied: the owner of the destination owns the copy. */
+function attributesOf({ record, destination }: OriginalVersion): ObjectAttributes {
+  const { owner: _, grants: __, ...attributes } = record.attributes
+  const asked = storageClasses.find((name) => name === destination.storageClass)
+  const storageClass = asked === undefined ? attributes.storageClass : asked === 'STANDARD' ? undefined : asked
+  return { ...attributes, storageClass, replication: { status: 'REPLICA', of: record.versionId } }
+}
+
+const demandOf = (checksum: Checksum | undefined) =>
+  checksum && {
+    algorithm: checksum.algorithm,
+    expected: () => (checksum.type === 'FULL_OBJECT' ? checksum.value : undefined),
+  }
+
+function encryptionOf(
+  encryption: Encryption | undefined,
+  { kmsKeyId }: ReplicationDestination,
+): EncryptionRequest | undefined {
+  if (encryption === undefined) return undefined
+  return encryption.by === 'kms' ? { by: 'kms', kmsKeyId } : { by: 'store' }
+}

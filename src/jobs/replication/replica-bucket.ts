@@ -1,0 +1,48 @@
+/** A bucket that copies go to, here or elsewhere: what a replication does with it. */
+import type { ByteSource } from '../../byte-source.ts'
+import type { ObjectAttributes } from '../../records/object-attributes.ts'
+import type { ObjectRecord, PartRecord } from '../../records/records.ts'
+import type { ReplicationDestination } from '../../records/replication.ts'
+
+/** A version that is to be copied. */
+export interface OriginalVersion {
+  key: string
+  record: ObjectRecord
+  /** As the rule wants the copy. */
+  destination: ReplicationDestination
+  /** Opens all of its bytes, or those of one of its parts. */
+  open(part?: number): Promise<ByteSource>
+  /** None where it was written whole. */
+  parts(): Promise<readonly PartRecord[]>
+}
+
+export interface ReplicaBucket {
+  /** The id of the newest version of the key, if it is a copy of the version `of`. For what may have been copied before, with nobody left who knows. */
+  newestCopyOf(key: string, of: string): Promise<string | undefined>
+  /** Resolves with the id of the copy when it is durable. Rejects with `DestinationAway`, `CopyRefused`, and what reading rejects with; so do the others. */
+  write(original: OriginalVersion): Promise<string>
+  /** Puts a delete marker on top of the key. */
+  hide(key: string, of: string): Promise<void>
+  /** Gives a copy the tags and the lock of its original. Does nothing if the copy is gone. */
+  change(key: string, copy: string, attributes: ObjectAttributes): Promise<void>
+}
+
+/** The destination takes nothing now: it can't be reached, is busy, or is not set up for copies. */
+export class DestinationAway extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'DestinationAway'
+  }
+}
+
+/** The destination, or the original, does not allow this copy. */
+export class CopyRefused extends Error {
+  /** It would be refused for ever, and not only as long as the destination is set up as it is. */
+  readonly isFinal: boolean
+
+  constructor(reason: string, { isFinal }: { isFinal: boolean }) {
+    super(reason)
+    this.name = 'CopyRefused'
+    this.isFinal = isFinal
+  }
+}

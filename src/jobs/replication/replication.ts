@@ -1,0 +1,140 @@
+/** Copies what buckets' replication rules ask for. One process of all that share the metadata does it. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Backend } from '../../commits/backend.ts'
+import { KvUnavailable } from '../../kv/kv.ts'
+import type { Maintenance } from '../../members/membership.ts'
+import type { BucketRecord } from '../../records/bucket-record.ts'
+import { existingKey, queuedReplicas, replicaOf, replicasFor } from '../../records/keyspace.ts'
+import { replicaCodec } from '../../records/record-codecs.ts'
+import { replicationLimits } from '../../replication-limits.ts'
+import { destinationOf } from '../../rules/replication.ts'
+import { foundBucket } from '../blob-reference.ts'
+import { DestinationQueue } from './destination-queue.ts'
+import { OwnBucket } from './own-bucket.ts'
+import { queueExisting } from './queue-existing.ts'
+import type { ReplicaBucket } from './replica-bucket.ts'
+import type { Sites } from './sites.ts'
+
+export interface ReplicationOptions {
+  backend: Backend
+  sites: Sites
+  /** Tells the operator that a destination takes no copies, or that some were given up. */
+  warn(message: string): void
+  /** Tells the operator that it takes them again. */
+  inform(message: string): void
+  onError(error: unknown): void
+  /** Milliseconds of a monotonic clock. */
+  monotonicMs?(): number
+}
+
+/** Until it is stopped. Stopping waits for the copies under way. */
+export function startReplication(options: ReplicationOptions): Maintenance {
+  const closing = new AbortController()
+  const running = new Replication(options).run(closing.signal)
+  return {
+    stop: async () => {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+class Replication {
+  readonly #options: ReplicationOptions
+  readonly #startedMs: number
+  /** By bucket and destination. */
+  readonly #queues = new Map<string, DestinationQueue>()
+  /** The passes under way, likewise. */
+  readonly #passes = new Map<string, Promise<void>>()
+
+  constructor(options: ReplicationOptions) {
+    this.#options = options
+    this.#startedMs = options.backend.clock.now()
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { backend, onError } = this.#options
+    while (!signal.aborted) {
+      try {
+        // Damaged metadata takes no commits, so what was copied would be copied again and again.
+        if ((await backend.kv.integrity.damage()) === undefined) await this.#look(signal)
+      } catch (error) {
+        if (!signal.aborted && !(error instanceof KvUnavailable)) onError(error)
+      }
+      await delay(replicationLimits.lookMs, undefined, { signal, ref: false }).catch(() => {})
+    }
+    await Promise.all(this.#passes.values())
+  }
+
+  /** Starts a pass for each destination for which something waits, unless one is under way. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const { kv } = this.#options.backend
+    for (let { start, end } = queuedReplicas; !signal.aborted; ) {
+      const [next] = await kv.range({ start, end, limit: 1 })
+      if (next === undefined) return
+      const { bucket, arn } = replicaOf(next.key)
+      this.#begin(bucket, arn, signal)
+      start = replicasFor(bucket, arn).end
+    }
+  }
+
+  #begin(bucket: string, arn: string, signal: AbortSignal): void {
+    const id = `${bucket} ${arn}`
+    const queue = this.#queues.get(id) ?? this.#newQueue(bucket, arn)
+    this.#queues.set(id, queue)
+    if (this.#passes.has(id) || queue.isPaused) return
+    const pass = this.#pass(queue, bucket, arn, signal)
+      .catch((error: unknown) => {
+        queue.refuse('this server failed')
+        if (!signal.aborted && !(error instanceof KvUnavailable)) this.#options.onError(error)
+      })
+      .finally(() => this.#passes.delete(id))
+    this.#passes.set(id, pass)
+  }
+
+  #newQueue(bucket: string, arn: string): DestinationQueue {
+    const { warn, inform, monotonicMs = () => performance.now() } = this.#options
+    return new DestinationQueue({ bucket, arn, startedMs: this.#startedMs, monotonicMs, warn, inform })
+  }
+
+  async #pass(queue: DestinationQueue, name: string, arn: string, signal: AbortSignal): Promise<void> {
+    const { backend } = this.#options
+    const found = await foundBucket(backend.kv, name)
+    if (found === undefined) return forgetAll(backend, name, arn)
+    const { record: bucket } = found
+    if (!(await queueAsked(backend, bucket, arn, signal))) return
+    const to = this.#destination(bucket, arn)
+    if (typeof to === 'string') queue.refuse(to)
+    else await queue.pass({ backend, bucket, to }, signal)
+  }
+
+  /** The bucket that the ARN names, or why there is none. */
+  #destination({ owner }: BucketRecord, arn: string): ReplicaBucket | string {
+    const named = destinationOf(arn)
+    if (named === undefined) return 'it names no bucket'
+    if (named.site === undefined) return new OwnBucket(this.#options.backend, named.bucket, owner)
+    const site = this.#options.sites.get(named.site)
+    if (site === undefined) return `the configuration has no site ${named.site}`
+    return site.mayUse(owner) ? site.bucket(named.bucket) : `the site ${named.site} is not open to the account ${owner}`
+  }
+}
+
+/** Queues what was there before, if a rule asks for it. Resolves with false if it was stopped: then nothing may be copied, or newer versions could come first. */
+async function queueAsked(backend: Backend, bucket: BucketRecord, arn: string, signal: AbortSignal): Promise<boolean> {
+  const [asked] = await backend.kv.get([existingKey(bucket.name, arn)])
+  if (asked === undefined) return true
+  const { bucketId } = replicaCodec.decode(asked.key, asked.value)
+  if (bucketId === bucket.id && !(await queueExisting(backend, bucket, arn, signal))) return false
+  // Asked for again meanwhile, it is done again.
+  await backend.kv.commit({ checks: [{ key: asked.key, version: asked.version }], deletes: [asked.key] })
+  return true
+}
+
+/** The bucket is gone, and with it what waited. */
+async function forgetAll({ kv }: Backend, bucket: string, arn: string): Promise<void> {
+  for (;;) {
+    const page = await kv.range({ ...replicasFor(bucket, arn), limit: replicationLimits.queueReadAtOnce })
+    if (page.length === 0) return
+    await kv.commit({ deletes: page.map(({ key }) => key) })
+  }
+}

@@ -1,0 +1,238 @@
+/** A bucket of an S3-compatible server elsewhere, as copies are written to it: over HTTP. */
+import { hash } from 'node:crypto'
+import { PassThrough } from 'node:stream'
+import type { ByteSource } from '../../byte-source.ts'
+import { eachOf } from '../../each-of.ts'
+import type { Asked, Endpoint, ReadAnswer, StreamedBody } from '../../endpoint/endpoint.ts'
+import { EndpointRefused, isPassing, TransferFailed } from '../../endpoint/failures.ts'
+import { childText, readXml } from '../../endpoint/xml.ts'
+import { percentEncode } from '../../percent-encode.ts'
+import type { ObjectAttributes } from '../../records/object-attributes.ts'
+import type { Checksum, PartRecord } from '../../records/records.ts'
+import { replicationLimits } from '../../replication-limits.ts'
+import { CopyRefused, DestinationAway, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
+
+/** Tells a Holdfast server that a write is a copy, and of which version. Others ignore it. */
+export const replicaHeader = 'x-holdfast-replica'
+
+type Headers = Record<string, string>
+
+export class SiteBucket implements ReplicaBucket {
+  readonly #site: Endpoint
+  readonly #bucket: string
+
+  constructor(site: Endpoint, bucket: string) {
+    this.#site = site
+    this.#bucket = bucket
+  }
+
+  async newestCopyOf(key: string, of: string): Promise<string | undefined> {
+    try {
+      const { headers } = await this.#ask({ method: 'HEAD', key })
+      return headers[replicaHeader] === of ? versionIdOf(headers) : undefined
+    } catch (error) {
+      // There is no such key, or a delete marker is on top of it.
+      if (error instanceof CopyRefused) return undefined
+      throw error
+    }
+  }
+
+  async write(original: OriginalVersion): Promise<string> {
+    const parts = await original.parts()
+    return parts.length === 0 ? this.#writeWhole(original) : this.#writeParts(original, parts)
+  }
+
+  async hide(key: string, of: string): Promise<void> {
+    await this.#ask({ method: 'DELETE', key, headers: { [replicaHeader]: of } })
+  }
+
+  async change(key: string, copy: string, { tags, retention, legalHold }: ObjectAttributes): Promise<void> {
+    const at = (what: string) => ({ key, query: { [what]: '', versionId: copy } })
+    const put = (what: string, document: string) =>
+      this.#ask({ method: 'PUT', ...at(what), ...digested(Buffer.from(document)) })
+    try {
+      if (tags.length === 0) await this.#ask({ method: 'DELETE', ...at('tagging') })
+      else await put('tagging', `<Tagging><TagSet>${tags.map(tagElement).join('')}</TagSet></Tagging>`)
+      if (retention !== undefined) {
+        const until = new Date(retention.untilMs).toISOString()
+        const document = `<Mode>${retention.mode}</Mode><RetainUntilDate>${until}</RetainUntilDate>`
+        await put('retention', `<Retention>${document}</Retention>`)
+      }
+      if (legalHold !== undefined) {
+        await put('legal-hold', `<LegalHold><Status>${legalHold ? 'ON' : 'OFF'}</Status></LegalHold>`)
+      }
+    } catch (error) {
+      if (!(error instanceof CopyRefused && error.cause instanceof EndpointRefused && isGone(error.cause))) throw error
+    }
+  }
+
+  async #writeWhole(original: OriginalVersion): Promise<string> {
+    const { key, record } = original
+    const headers = { ...writeHeaders(original), ...checksumHeader(record.checksum) }
+    const answer = await this.#send({ method: 'PUT', key, headers }, await original.open())
+    return versionIdOf(answer.headers)
+  }
+
+  async #writeParts(original: OriginalVersion, parts: readonly PartRecord[]): Promise<string> {
+    const { key, record } = original
+    const headers = { ...writeHeaders(original), ...checksumKind(record.checksum) }
+    const begun = await this.#ask({ method: 'POST', key, query: { uploads: '' }, headers })
+    const uploadId = childText(readXml(begun.content.toString('utf8')), 'UploadId') ?? ''
+    try {
+      const isComposite = record.checksum?.type === 'COMPOSITE'
+      await eachOf(parts, replicationLimits.partsAtOnce, async ({ number, checksum }) => {
+        const part = { key, query: { partNumber: `${number}`, uploadId } }
+        const sent = isComposite ? checksumHeader(checksum) : {}
+        await this.#send({ method: 'PUT', ...part, headers: sent }, await original.open(number))
+      })
+      return await this.#complete(key, uploadId, parts, isComposite)
+    } catch (error) {
+      await this.#ask({ method: 'DELETE', key, query: { uploadId } }).catch(() => {
+        // It stays open, and expires.
+      })
+      throw error
+    }
+  }
+
+  async #complete(key: string, uploadId: string, parts: readonly PartRecord[], isComposite: boolean): Promise<string> {
+    const elements = parts.map(
+      ({ number, etag, checksum }) =>
+        `<Part><PartNumber>${number}</PartNumber><ETag>"${etag}"</ETag>${isComposite ? checksumElement(checksum) : ''}</Part>`,
+    )
+    const body = Buffer.from(`<CompleteMultipartUpload>${elements.join('')}</CompleteMultipartUpload>`)
+    const { headers, content } = await this.#ask({ method: 'POST', key, query: { uploadId }, body })
+    // The answer begins before its outcome is known, so an error can come with status 200.
+    const said = readXml(content.toString('utf8'))
+    if (said?.name === 'CompleteMultipartUploadResult') return versionIdOf(headers)
+    throw new DestinationAway(`${this.#site.name}: ${childText(said, 'Code') ?? 'no result'} for ${key}`)
+  }
+
+  /** Small bodies are read at once, so that their digest can be signed. */
+  async #send(asked: Omit<Asked, 'bucket' | 'body'>, source: ByteSource): Promise<ReadAnswer> {
+    if (source.size <= replicationLimits.bufferedBytesMax) {
+      const { body, headers } = digested(await source.read())
+      return this.#ask({ ...asked, headers: { ...headers, ...asked.headers }, body })
+    }
+    const hasDigest = Object.keys(asked.headers ?? {}).some((name) => name.startsWith('x-amz-checksum-'))
+    const reading = streamOf(source)
+    const body: StreamedBody = { stream: reading.stream, size: source.size, digested: !hasDigest }
+    try {
+      return await this.#ask({ ...asked, body })
+    } catch (error) {
+      // Where reading failed, that is the reason, and not what the other server made of it.
+      throw reading.failure() ?? error
+    } finally {
+      reading.stream.destroy()
+    }
+  }
+
+  async #ask(asked: Omit<Asked, 'bucket'>): Promise<ReadAnswer> {
+    try {
+      return await this.#site.read({ ...asked, bucket: this.#bucket })
+    } catch (error) {
+      throw error instanceof TransferFailed ? asFailedCopy(error) : error
+    }
+  }
+}
+
+/** What a failure at a site says about copies. */
+function asFailedCopy(error: TransferFailed): DestinationAway | CopyRefused {
+  if (!(error instanceof EndpointRefused) || isPassing(error) || isOfBucket(error)) {
+    return new DestinationAway(error.message)
+  }
+  const refused = new CopyRefused(error.message, { isFinal: ![401, 403, 404].includes(error.status) })
+  refused.cause = error
+  return refused
+}
+
+/** Every copy would fail alike. */
+const isOfBucket = ({ status, code }: EndpointRefused): boolean =>
+  code === 'NoSuchBucket' || code === 'InvalidAccessKeyId' || code === 'SignatureDoesNotMatch' || status < 400
+
+const isGone = ({ status }: EndpointRefused): boolean => status === 404 || status === 405
+
+/** Servers without versions name none. */
+function versionIdOf(headers: ReadAnswer['headers']): string {
+  const id = headers['x-amz-version-id']
+  return typeof id === 'string' ? id : 'null'
+}
+
+/** What a write says about the copy besides its bytes. */
+function writeHeaders({ record, destination }: OriginalVersion): Headers {
+  const { attributes, encryption, versionId } = record
+  const { headers, metadata, tags, retention, legalHold, websiteRedirectLocation } = attributes
+  const storageClass = destination.storageClass ?? attributes.storageClass
+  const said: Record<string, string | undefined> = {
+    'content-type': headers.contentType,
+    'content-encoding': headers.contentEncoding,
+    'content-language': headers.contentLanguage,
+    'content-disposition': headers.contentDisposition,
+    'cache-control': headers.cacheControl,
+    expires: headers.expires,
+    ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`x-amz-meta-${name}`, value])),
+    'x-amz-tagging': tags.length === 0 ? undefined : tags.map(tagPair).join('&'),
+    'x-amz-storage-class': storageClass === 'STANDARD' ? undefined : storageClass,
+    'x-amz-website-redirect-location': websiteRedirectLocation,
+    'x-amz-object-lock-mode': retention?.mode,
+    'x-amz-object-lock-retain-until-date': retention && new Date(retention.untilMs).toISOString(),
+    'x-amz-object-lock-legal-hold': legalHold ? 'ON' : undefined,
+    'x-amz-server-side-encryption': encryption && (encryption.by === 'kms' ? 'aws:kms' : 'AES256'),
+    'x-amz-server-side-encryption-aws-kms-key-id': encryption?.by === 'kms' ? destination.kmsKeyId : undefined,
+    [replicaHeader]: versionId,
+  }
+  return Object.fromEntries(
+    Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}
+
+const tagPair = ({ key, value }: { key: string; value: string }): string =>
+  `${percentEncode(key)}=${percentEncode(value)}`
+
+const escaped = (text: string): string => text.replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+
+const tagElement = ({ key, value }: { key: string; value: string }): string =>
+  `<Tag><Key>${escaped(key)}</Key><Value>${escaped(value)}</Value></Tag>`
+
+/** A digest that locks need, and that S3 needs for some documents. */
+const digested = (body: Buffer): { body: Buffer; headers: Headers } => ({
+  body,
+  headers: { 'content-md5': hash('md5', body, 'base64') },
+})
+
+/** Of the whole body. A composite checksum is that of an object's parts. */
+function checksumHeader(checksum: Checksum | undefined): Headers {
+  if (checksum === undefined || checksum.type === 'COMPOSITE') return {}
+  return { [`x-amz-checksum-${checksum.algorithm.toLowerCase()}`]: checksum.value }
+}
+
+function checksumKind(checksum: Checksum | undefined): Headers {
+  if (checksum === undefined) return {}
+  return { 'x-amz-checksum-algorithm': checksum.algorithm, 'x-amz-checksum-type': checksum.type }
+}
+
+function checksumElement(checksum: Checksum | undefined): string {
+  if (checksum === undefined) return ''
+  const name = `Checksum${checksum.algorithm}`
+  return `<${name}>${checksum.value}</${name}>`
+}
+
+/** The source gives its chunks as fast as the stream takes them. */
+function streamOf(source: ByteSource): { stream: PassThrough; failure(): unknown } {
+  const stream = new PassThrough()
+  let failed: unknown
+  const taken = async (chunk: Buffer): Promise<void> => {
+    if (stream.destroyed) throw new Error('the body is not wanted any more')
+    // The source uses its memory again.
+    if (!stream.write(Buffer.from(chunk))) {
+      await new Promise<void>((resolve) => stream.once('drain', resolve).once('close', resolve))
+    }
+  }
+  source.drain(taken).then(
+    () => stream.end(),
+    (error: unknown) => {
+      if (!stream.destroyed) failed = error
+      stream.destroy(error instanceof Error ? error : new Error(String(error)))
+    },
+  )
+  return { stream, failure: () => failed }
+}

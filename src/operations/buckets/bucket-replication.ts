@@ -1,0 +1,247 @@
+/** PutBucketReplication, GetBucketReplication, DeleteBucketReplication. */
+import { type Clock, randomId } from '../../clock.ts'
+import { existingPuts } from '../../commits/replica-queue.ts'
+import { refused } from '../../contract/fields.ts'
+import { checksumsIn, ownership, requiredDocument } from '../../contract/groups.ts'
+import { type Infer, integer, list, oneOf, optional, string, struct } from '../../contract/shapes.ts'
+import { notImplemented, S3Error } from '../../errors.ts'
+import { changeBucket, findBucket } from '../../objects/buckets.ts'
+import type { BucketRecord } from '../../records/bucket-record.ts'
+import type { ReplicationDestination, ReplicationFilter, ReplicationRule } from '../../records/replication.ts'
+import { checkReplication, destinationOf, invalidRequest, ownBucketFault } from '../../rules/replication.ts'
+import { defineOperation, type OperationContext } from '../context.ts'
+
+const status = oneOf('Enabled', 'Disabled')
+const enabling = struct({ Status: status })
+const tagShape = struct({ Key: string, Value: string })
+const filterShape = struct({
+  Prefix: optional(string),
+  Tag: optional(tagShape),
+  And: optional(struct({ Prefix: optional(string), Tag: list(tagShape) })),
+})
+const minutes = struct({ Minutes: integer })
+const onlyOff = { here: 'works', only: 'Disabled', refusal: 'NotImplemented' } as const
+const destinationShape = struct({
+  Bucket: string,
+  Account: optional(string),
+  StorageClass: optional(string),
+  AccessControlTranslation: optional(struct({ Owner: oneOf('Destination') })),
+  EncryptionConfiguration: optional(struct({ ReplicaKmsKeyID: optional(string) })),
+  // S3 promises a time.
+  ReplicationTime: optional(struct({ Status: status, Time: optional(minutes) }), onlyOff),
+  Metrics: optional(struct({ Status: status, EventThreshold: optional(minutes) })),
+})
+const ruleShape = struct({
+  ID: optional(string),
+  Priority: optional(integer),
+  Prefix: optional(string),
+  Filter: optional(filterShape),
+  Status: status,
+  SourceSelectionCriteria: optional(
+    struct({ SseKmsEncryptedObjects: optional(enabling), ReplicaModifications: optional(enabling, onlyOff) }),
+  ),
+  ExistingObjectReplication: optional(enabling),
+  Destination: destinationShape,
+  DeleteMarkerReplication: optional(struct({ Status: optional(status) })),
+})
+const root = 'ReplicationConfiguration'
+const shape = struct({ Role: string, Rule: list(ruleShape) })
+
+type RuleElement = Infer<typeof ruleShape>
+type FilterElement = Infer<typeof filterShape>
+type DestinationElement = Infer<typeof destinationShape>
+
+export const putBucketReplicationOperation = defineOperation({
+  name: 'PutBucketReplication',
+  method: 'PUT',
+  target: 'bucket',
+  query: ['replication'],
+  permission: 's3:PutReplicationConfiguration',
+  summary:
+    'Sets which objects of the bucket are copied to which other buckets: `arn:aws:s3:::BUCKET` on this server, `arn:aws:s3:::SITE/BUCKET` or `arn:minio:replication::SITE:BUCKET` where SITE is a site of the configuration file.',
+  input: { bucketObjectLockToken: refused('vendor', 'bucket-object-lock-token'), ...checksumsIn, ...ownership },
+  inputBody: requiredDocument(root, shape),
+  output: {},
+  errors: ['NoSuchBucket', 'MalformedXML', 'BadDigest', 'InvalidDigest', 'InvalidArgument', 'InvalidRequest'],
+
+  async handle(context, { body }) {
+    const { backend, scope } = context
+    const configuration = { role: body.Role, rules: body.Rule.map((element) => toRule(element, backend.clock)) }
+    const bucket = await findBucket(backend, scope)
+    checkReplication(configuration, bucket)
+    for (const rule of configuration.rules) await checkDestination(context, bucket, rule)
+    const changed = (record: BucketRecord): BucketRecord => ({
+      ...record,
+      replication: checkReplication(configuration, record),
+    })
+    await changeBucket(backend, scope, changed, (before) => existingPuts(backend.clock, changed(before)))
+    return {}
+  },
+})
+
+export const getBucketReplicationOperation = defineOperation({
+  name: 'GetBucketReplication',
+  method: 'GET',
+  target: 'bucket',
+  query: ['replication'],
+  permission: 's3:GetReplicationConfiguration',
+  summary: "Answers a bucket's replication rules, as they were set.",
+  input: ownership,
+  output: {},
+  outputBody: { kind: 'xml', root, shape },
+  errors: ['NoSuchBucket', 'ReplicationConfigurationNotFoundError'],
+
+  async handle({ backend, scope, bucket: name }) {
+    const { replication } = await findBucket(backend, scope)
+    if (replication === undefined) {
+      throw new S3Error('ReplicationConfigurationNotFoundError', { details: { BucketName: name } })
+    }
+    return { body: { Role: replication.role, Rule: replication.rules.map(fromRule) } }
+  },
+})
+
+export const deleteBucketReplicationOperation = defineOperation({
+  name: 'DeleteBucketReplication',
+  method: 'DELETE',
+  target: 'bucket',
+  query: ['replication'],
+  permission: 's3:PutReplicationConfiguration',
+  summary: "Removes a bucket's replication rules. What waits to be copied is not copied any more.",
+  status: 204,
+  input: ownership,
+  output: {},
+  errors: ['NoSuchBucket'],
+
+  async handle({ backend, scope }) {
+    await changeBucket(backend, scope, (bucket) => ({ ...bucket, replication: undefined }))
+    return {}
+  },
+})
+
+/** Throws InvalidRequest for a bucket that takes no copies, and AccessDenied for one into which who asks may write none. */
+async function checkDestination(
+  { backend, scopeOf }: OperationContext,
+  { owner }: BucketRecord,
+  { destination: { bucketArn } }: ReplicationRule,
+): Promise<void> {
+  const { site: name, bucket } = destinationOf(bucketArn) ?? { bucket: '' }
+  if (name === undefined) {
+    // As a role on S3 would: whoever sets the rule can't write through it where he may not.
+    const found = await findIfAny(backend, scopeOf({ bucket, key: '*' }, 's3:ReplicateObject', undefined))
+    refuseFault(ownBucketFault(found, owner))
+    return
+  }
+  const site = backend.sites?.get(name)
+  if (site === undefined) throw invalidRequest(`The server's configuration has no site ${name}.`)
+  if (!site.mayUse(owner)) throw new S3Error('AccessDenied')
+  refuseFault(await site.fault(bucket))
+}
+
+async function findIfAny(
+  backend: OperationContext['backend'],
+  scope: ReturnType<OperationContext['scopeOf']>,
+): Promise<BucketRecord | undefined> {
+  try {
+    return await findBucket(backend, scope)
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined
+    throw error
+  }
+}
+
+function refuseFault(fault: string | undefined): void {
+  if (fault !== undefined) throw invalidRequest(fault)
+}
+
+function toRule(element: RuleElement, clock: Clock): ReplicationRule {
+  const { SourceSelectionCriteria: criteria, DeleteMarkerReplication: markers } = element
+  if (criteria?.ReplicaModifications?.Status === 'Enabled') throw notImplemented('ReplicaModifications')
+  return {
+    id: element.ID || randomId(clock),
+    enabled: element.Status === 'Enabled',
+    filter: toFilter(element),
+    priority: element.Priority,
+    destination: toDestination(element.Destination),
+    deleteMarkers: markers && markers.Status === 'Enabled',
+    existing: isEnabled(element.ExistingObjectReplication),
+    kmsEncrypted: isEnabled(criteria?.SseKmsEncryptedObjects),
+    replicaModifications: criteria?.ReplicaModifications && false,
+  }
+}
+
+const isEnabled = (element: Infer<typeof enabling> | undefined): boolean | undefined =>
+  element && element.Status === 'Enabled'
+
+/** A Filter has at most one condition, which may be an And of several. */
+function toFilter({ Prefix, Filter }: RuleElement): ReplicationFilter {
+  if (Filter === undefined)
+    return Prefix === undefined ? { form: 'none', tags: [] } : { form: 'prefix', prefix: Prefix, tags: [] }
+  const given = Object.values(Filter).filter((value) => value !== undefined)
+  if (Prefix !== undefined || given.length > 1) throw new S3Error('MalformedXML')
+  const { And, Tag } = Filter
+  if (And !== undefined) return { form: 'and', prefix: And.Prefix, tags: And.Tag.map(toTag) }
+  return { form: 'filter', prefix: Filter.Prefix, tags: (Tag ? [Tag] : []).map(toTag) }
+}
+
+const toTag = ({ Key, Value }: Infer<typeof tagShape>) => ({ key: Key, value: Value })
+
+function toDestination(element: DestinationElement): ReplicationDestination {
+  const { AccessControlTranslation, EncryptionConfiguration, ReplicationTime, Metrics } = element
+  if (ReplicationTime?.Status === 'Enabled') throw notImplemented('ReplicationTime')
+  return {
+    bucketArn: element.Bucket,
+    account: element.Account,
+    storageClass: element.StorageClass,
+    ownedByDestination: AccessControlTranslation && true,
+    kmsKeyId: EncryptionConfiguration?.ReplicaKmsKeyID,
+    timeControl: ReplicationTime && false,
+    metrics: Metrics && { enabled: Metrics.Status === 'Enabled', thresholdMinutes: Metrics.EventThreshold?.Minutes },
+  }
+}
+
+const off = { Status: 'Disabled' as const }
+const shownStatus = (isOn: boolean) => ({ Status: isOn ? ('Enabled' as const) : ('Disabled' as const) })
+
+function fromRule(rule: ReplicationRule): RuleElement {
+  const { filter, kmsEncrypted, replicaModifications, deleteMarkers, existing } = rule
+  const hasCriteria = kmsEncrypted !== undefined || replicaModifications !== undefined
+  return {
+    ID: rule.id,
+    Priority: rule.priority,
+    Prefix: filter.form === 'prefix' ? filter.prefix : undefined,
+    Filter: fromFilter(filter),
+    ...shownStatus(rule.enabled),
+    SourceSelectionCriteria: hasCriteria
+      ? {
+          SseKmsEncryptedObjects: kmsEncrypted === undefined ? undefined : shownStatus(kmsEncrypted),
+          ReplicaModifications: replicaModifications === undefined ? undefined : off,
+        }
+      : undefined,
+    ExistingObjectReplication: existing === undefined ? undefined : shownStatus(existing),
+    Destination: fromDestination(rule.destination),
+    DeleteMarkerReplication: deleteMarkers === undefined ? undefined : shownStatus(deleteMarkers),
+  }
+}
+
+function fromFilter({ form, prefix, tags }: ReplicationFilter): FilterElement | undefined {
+  const elements = tags.map(({ key, value }) => ({ Key: key, Value: value }))
+  if (form === 'and') return { And: { Prefix: prefix, Tag: elements } }
+  return form === 'filter' ? { Prefix: prefix, Tag: elements[0] } : undefined
+}
+
+function fromDestination(destination: ReplicationDestination): DestinationElement {
+  const { ownedByDestination, kmsKeyId, timeControl, metrics } = destination
+  const threshold = metrics?.thresholdMinutes
+  return {
+    Bucket: destination.bucketArn,
+    Account: destination.account,
+    StorageClass: destination.storageClass,
+    AccessControlTranslation: ownedByDestination && { Owner: 'Destination' },
+    EncryptionConfiguration: kmsKeyId === undefined ? undefined : { ReplicaKmsKeyID: kmsKeyId },
+    ReplicationTime: timeControl === undefined ? undefined : off,
+    Metrics: metrics && {
+      ...shownStatus(metrics.enabled),
+      EventThreshold: threshold === undefined ? undefined : { Minutes: threshold },
+    },
+  }
+}

@@ -1,0 +1,29 @@
+/** Limits of replication. */
+export const replicationLimits = {
+  /** S3's. */
+  rulesMax: 1000,
+  ruleIdCharsMax: 255,
+  priorityMax: 2 ** 31 - 1,
+  /** Of the id of a version in `x-holdfast-replica`: other servers' are longer than those here. */
+  versionIdBytesMax: 1024,
+  /** How often the queue is looked at. */
+  lookMs: 250,
+  /** Versions that are read of the queue at once, and keys that are copied to one destination at the same time. */
+  queueReadAtOnce: 1000,
+  keysAtOnce: 16,
+  /** Pause after a destination has failed, which doubles. */
+  pauseMsMin: 1_000,
+  pauseMsMax: 60_000,
+  /** How often a version is offered to a destination that refuses it and is there, before it has failed. */
+  refusalsMax: 5,
+  /** Warnings about one destination are as far apart. */
+  warnEveryMs: 60_000,
+  /** Bodies up to this size are held in memory. */
+  bufferedBytesMax: 1024 * 1024,
+  /** Parts of one object that are copied at the same time. */
+  partsAtOnce: 4,
+  /** How long PutBucketReplication waits for what a site says of a bucket. */
+  checkMs: 10_000,
+  /** To one site. */
+  connectionsMax: 64,
+} as const
