@@ -48,6 +48,9 @@ export const adminLimits = {
   /** As many webhooks have a metric of their events. */
   webhooksMeasuredMax: 1000,
   quotasMeasuredMax: 1000,
+  /** As many destinations of replications are measured, by as many of the versions that wait for each. */
+  destinationsMeasuredMax: 100,
+  waitingCopiesReadMax: 1000,
   /** How long a scrape waits for a store, and how long it may answer with what it has measured before. */
   storeMeasureMs: 2_000,
   stateMeasuredMs: 10_000,

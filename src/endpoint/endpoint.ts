@@ -143,7 +143,7 @@ export class Endpoint {
   async #refusal(asked: Asked, status: number, body: IncomingMessage): Promise<EndpointRefused> {
     const said = readXml((await this.#whole(body)).toString('utf8'))
     const [code, message] = [childText(said, 'Code'), childText(said, 'Message')]
-    return new EndpointRefused({ at: this.name, asked, status, code, message })
+    return new EndpointRefused({ at: this.name, asked, status, code, message, headers: body.headers })
   }
 
   async #whole(body: IncomingMessage): Promise<Buffer> {

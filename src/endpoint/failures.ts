@@ -1,4 +1,6 @@
 /** What can go wrong with an S3 endpoint elsewhere. */
+import type { IncomingHttpHeaders } from 'node:http'
+
 /** What was asked of other endpoints can't be done. The message says why, to people. */
 export class TransferFailed extends Error {}
 
@@ -9,6 +11,7 @@ interface Refusal {
   status: number
   code: string | undefined
   message: string | undefined
+  headers: IncomingHttpHeaders
 }
 
 /** The endpoint answered with an error. The message says what it was asked for. */
@@ -16,8 +19,9 @@ export class EndpointRefused extends TransferFailed {
   readonly status: number
   /** S3's name of the error. Absent: the answer had none, as those to HEAD. */
   readonly code: string | undefined
+  readonly headers: IncomingHttpHeaders
 
-  constructor({ at, asked, status, code, message }: Refusal) {
+  constructor({ at, asked, status, code, message, headers }: Refusal) {
     const { method, bucket, key, query = {} } = asked
     const detail = Object.keys(query).find((name) => query[name] !== undefined)
     const what = [bucket, key].filter((name) => name !== undefined).join('/')
@@ -26,6 +30,7 @@ export class EndpointRefused extends TransferFailed {
     this.name = 'EndpointRefused'
     this.status = status
     this.code = code
+    this.headers = headers
   }
 }
 

@@ -143,7 +143,7 @@ async function complete({ route, key, uploadId }: Upload, copies: readonly Copie
   const said = readXml(content.toString('utf8'))
   if (said?.name !== 'CompleteMultipartUploadResult') {
     const [code, message] = [childText(said, 'Code'), childText(said, 'Message')]
-    throw new EndpointRefused({ at: target.name, asked, status: 200, code, message })
+    throw new EndpointRefused({ at: target.name, asked, status: 200, code, message, headers })
   }
   const versionId = headers['x-amz-version-id']
   return {

@@ -270,7 +270,7 @@ function fillStores(to: Filling, { stores, locations, usage, quotas }: ServerSta
 }
 
 function fillQueues(to: Filling, state: ServerState): void {
-  const { repairs, garbage, orphans, queuedMoves, events, tasks, tasksDoneMs } = state
+  const { repairs, garbage, orphans, queuedMoves, events, copies, tasks, tasksDoneMs } = state
   to.gauge('holdfast_repair_queue_blobs', 'Blobs that lack shards; lost: too few are left.', [
     [{ state: 'waiting' }, repairs.waiting],
     [{ state: 'lost' }, repairs.lost],
@@ -282,6 +282,16 @@ function fillQueues(to: Filling, state: ServerState): void {
     'holdfast_oldest_event_age_seconds',
     'How long the oldest event that waits for a webhook has waited.',
     events.map(({ webhook, oldestMs }) => [{ webhook }, oldestMs / 1000]),
+  )
+  to.gauge(
+    'holdfast_replication_waiting_versions',
+    'Versions of a bucket that wait to be copied to a destination, counted up to 1000.',
+    copies.map(({ bucket, destination, count }) => [{ bucket, destination }, count]),
+  )
+  to.gauge(
+    'holdfast_replication_oldest_age_seconds',
+    'How long the oldest of them has waited.',
+    copies.map(({ bucket, destination, oldestMs }) => [{ bucket, destination }, oldestMs / 1000]),
   )
   to.gauge(
     'holdfast_tasks',

@@ -34,6 +34,17 @@ export interface EventMeasure {
   oldestMs: number
 }
 
+/** Versions of a bucket that wait to be copied. */
+export interface CopiesMeasure {
+  bucket: string
+  /** The ARN of the other bucket. */
+  destination: string
+  /** Up to a bound. */
+  count: number
+  /** Of those that were counted. */
+  oldestMs: number
+}
+
 export interface QuotaMeasure {
   bucket: string
   of: 'bytes' | 'objects'
@@ -63,6 +74,8 @@ export interface ServerState {
   queuedMoves: number
   /** Only webhooks for which events wait. */
   events: EventMeasure[]
+  /** Only destinations for which versions wait. */
+  copies: CopiesMeasure[]
   /** Those whose buckets have been counted. */
   quotas: QuotaMeasure[]
   tasks: TaskMeasure[]

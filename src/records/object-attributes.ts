@@ -14,7 +14,7 @@ import {
   text,
   texts,
 } from './packed-fields.ts'
-import type { ReplicationState } from './replication.ts'
+import type { ReplicationState } from './replication-state.ts'
 
 export interface Tag {
   key: string

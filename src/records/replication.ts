@@ -21,7 +21,7 @@ export interface ReplicationDestination {
   ownedByDestination?: true | undefined
   kmsKeyId?: string | undefined
   /** Always off: no time is promised. */
-  timeControl?: false | undefined
+  timeControl?: { minutes?: number | undefined } | undefined
   metrics?: { enabled: boolean; thresholdMinutes?: number | undefined } | undefined
 }
 
@@ -47,13 +47,6 @@ export interface ReplicationConfiguration {
   /** Never empty. */
   rules: readonly ReplicationRule[]
 }
-
-/** What a version says of its copies. */
-export type ReplicationState =
-  /** `copies`: the ids of those that were made, by the ARN of their bucket. */
-  | { status: 'PENDING' | 'COMPLETED' | 'FAILED'; copies?: Readonly<Record<string, string>> | undefined }
-  /** It is itself a copy, of the version with this id. */
-  | { status: 'REPLICA'; of: string }
 
 /** A version that waits to be copied, or whose tags or lock wait for it. */
 export interface QueuedReplica {

@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { firstIdSince, timeOrderedId } from '../../src/clock.ts'
+import { replicaPut } from '../../src/commits/replica-queue.ts'
 import type { RequestLog } from '../../src/http/telemetry/request-log.ts'
 import { limits } from '../../src/limits.ts'
 import { eventKey } from '../../src/records/keyspace.ts'
@@ -120,6 +121,29 @@ describe('events that wait', () => {
       await other.close()
     }
   })
+})
+
+it('tell how many versions wait to be copied where, and since when', async () => {
+  const other = await openAdminWorld()
+  const { kv, clock } = other.backend
+  const queue = async (arn: string, key: string) => {
+    const put = replicaPut(clock, { name: 'photos', id: 'b' }, arn, { key, sequence: 1 })
+    await kv.commit({ puts: [put] })
+  }
+  try {
+    await queue('far', 'b')
+    other.advance(1_000_000)
+    await queue('far', 'a')
+    await queue('near', 'a')
+    const { text } = await other.raw({ method: 'GET', path: '/metrics', by: 'nobody' })
+    const of = (what: string, destination: string) =>
+      valueIn(text, `holdfast_replication_${what}{bucket="photos",destination="${destination}"}`)
+    expect([of('waiting_versions', 'far'), of('waiting_versions', 'near')]).toEqual([2, 1])
+    expect(Math.floor((of('oldest_age_seconds', 'far') ?? 0) / 50)).toBe(20)
+    expect(of('oldest_age_seconds', 'near')).toBeLessThan(50)
+  } finally {
+    await other.close()
+  }
 })
 
 describe('a scrape', () => {

@@ -43,6 +43,9 @@ const beyondModel = (name: string): boolean =>
 /** HTTP's own condition of a range, which browsers and download tools send. */
 const ifRange = 'header if-range'
 
+/** Another Holdfast server says with it that a write is a copy. */
+const replica = 'header x-holdfast-replica'
+
 const encryption = ['', '-aws-kms-key-id', '-bucket-key-enabled', '-context'].map(
   (rest) => `vendor server-side-encryption${rest}`,
 )
@@ -53,6 +56,11 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   'UploadPart request': encryption,
   'UploadPartCopy request': encryption,
   'CompleteMultipartUpload request': encryption,
+  'PutObject request': [replica],
+  'CreateMultipartUpload request': [replica],
+  'DeleteObject request': [replica],
+  'GetObject answer': [replica],
+  'HeadObject answer': [replica],
   // Refused with S3's own error.
   'GetObject request': [...encryption, ifRange],
   'GetObjectAttributes request': encryption,

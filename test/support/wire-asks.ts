@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { ErrorCode } from '../../src/errors.ts'
 import { md5Base64 } from './wire-checksums.ts'
 import type { Ask, Wire } from './wire-client.ts'
+import { siteName } from './wire-server.ts'
 import { completeDocument, uploadOf } from './wire-uploads.ts'
 
 export interface OpenUpload {
@@ -28,6 +29,7 @@ const cors =
   '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>'
 const lifecycle =
   '<LifecycleConfiguration><Rule><Prefix/><Status>Enabled</Status><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>'
+const replication = `<ReplicationConfiguration><Role/><Rule><Prefix/><Status>Enabled</Status><Destination><Bucket>arn:aws:s3:::${siteName}/copies</Bucket></Destination></Rule></ReplicationConfiguration>`
 const hold = '<LegalHold><Status>OFF</Status></LegalHold>'
 const lockedUntil = '2099-01-01T00:00:00.000Z'
 const retention = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${lockedUntil}</RetainUntilDate></Retention>`
@@ -102,6 +104,7 @@ const unconfigured: Record<string, Succeeding> = {
   DeleteBucketPolicy: { ...removed, ...sub('policy') },
   GetBucketPolicyStatus: { ...absent, ...sub('policyStatus'), code: 'NoSuchBucketPolicy' },
   GetBucketReplication: { ...absent, ...sub('replication'), code: 'ReplicationConfigurationNotFoundError' },
+  PutBucketReplication: { ...configured, ...sub('replication'), bucket: 'locked', body: replication },
   DeleteBucketReplication: { ...removed, ...sub('replication') },
   ...byId('Analytics', 'analytics'),
   ...byId('IntelligentTiering', 'intelligent-tiering'),

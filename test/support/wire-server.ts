@@ -29,6 +29,10 @@ export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret
 export const kmsKeyName = 'invoices'
 /** The webhook that buckets can tell of events. Nothing is delivered to it here. */
 export const webhookName = 'primary'
+/** The site that takes copies. Nothing is copied here. */
+export const siteName = 'paris'
+
+const openSite = { mayUse: () => true, fault: async () => undefined }
 
 const accountsWith = (mainKeys: readonly AccountKey[]): readonly Account[] => [
   { id: 'main', name: 'Main', keys: [mainKey, { ...deletingKey, permissions: ['s3:DeleteObject*'] }, ...mainKeys] },
@@ -129,7 +133,7 @@ export async function startWireServer({
   const { credentials } = identities
   const server = createHttpServer({
     operations,
-    backend: over({ ...backend, webhooks: new Set([webhookName]) }),
+    backend: over({ ...backend, webhooks: new Set([webhookName]), sites: new Map([[siteName, openSite]]) }),
     credentials,
     sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock }),
     domains: [],

@@ -159,7 +159,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
         from({ method: 'GET', key: 'a', signedBy: { accessKeyId: 'AKMAIN', secretAccessKey: 'wrong' } }),
       ],
       ['a URL that has expired', 403, from({ method: 'PUT', key: 'a', presigned: true, signedAtMs: 0 })],
-      ['what is not implemented', 501, from({ method: 'PUT', query: { replication: '' }, body: '<x/>' })],
+      ['what is not implemented', 501, from({ method: 'PUT', query: { inventory: '', id: 'a' }, body: '<x/>' })],
       ['a bad digest', 400, from({ method: 'PUT', key: 'a', body: 'x' }, { 'Content-MD5': md5Base64('y') })],
       ['a key that is too long', 400, from({ method: 'PUT', key: 'k'.repeat(1025), body: 'x' })],
       ['a range beyond the end', 416, from({ method: 'GET', key: 'a' }, { Range: 'bytes=9-' })],

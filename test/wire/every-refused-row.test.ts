@@ -27,6 +27,8 @@ const badValues: Readonly<Record<string, string>> = {
   'server-side-encryption': 'ROT13',
   'bucket-namespace': 'account-regional',
   'VersioningConfiguration/MfaDelete': 'Enabled',
+  'ReplicationConfiguration/Rule/Destination/ReplicationTime/Status': 'Enabled',
+  'ReplicationConfiguration/Rule/SourceSelectionCriteria/ReplicaModifications/Status': 'Enabled',
 }
 
 function valueFor({ name, only, id, container }: TableRow): string {

@@ -12,7 +12,8 @@ import type { BucketRecord } from '../../records/bucket-record.ts'
 import { replicaKey, replicaOf } from '../../records/keyspace.ts'
 import { replicaCodec, versionCodec } from '../../records/record-codecs.ts'
 import type { ObjectRecord } from '../../records/records.ts'
-import type { ReplicationRule, ReplicationState } from '../../records/replication.ts'
+import type { ReplicationRule } from '../../records/replication.ts'
+import type { ReplicationState } from '../../records/replication-state.ts'
 import { copiesOf, findRecord, ruleOf } from './queued-version.ts'
 import { CopyRefused, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
 
@@ -43,7 +44,7 @@ export async function copyVersion(context: CopyContext, queued: Entry): Promise<
   const rule = ruleOf(bucket, arn, key, record)
   if (rule === undefined) return { kind: 'dropped' }
   if (record.kind === 'marker') {
-    await to.hide(key, record.versionId)
+    if (!isRepeated || !(await to.isHidden(key))) await to.hide(key, record.versionId)
     return { kind: 'copied' }
   }
   const known = isRepeated ? await to.newestCopyOf(key, record.versionId) : undefined

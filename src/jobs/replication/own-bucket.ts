@@ -43,6 +43,16 @@ export class OwnBucket implements ReplicaBucket {
     }
   }
 
+  async isHidden(key: string): Promise<boolean> {
+    try {
+      await findVersion(this.#backend, this.#scope, key, undefined)
+      return false
+    } catch (error) {
+      if (!(error instanceof S3Error)) throw error
+      return error.code === 'NoSuchKey' && error.vendorHeaders['delete-marker'] === 'true'
+    }
+  }
+
   async write(original: OriginalVersion): Promise<string> {
     await this.#requireBucket()
     const parts = await original.parts()
@@ -58,7 +68,8 @@ export class OwnBucket implements ReplicaBucket {
     const at = { key, versionId: copy }
     try {
       await setTags(this.#backend, this.#scope, at, tags)
-      if (retention !== undefined) await setRetention(this.#backend, this.#scope, at, retention, false)
+      // Whoever changed the original was allowed to.
+      if (retention !== undefined) await setRetention(this.#backend, this.#scope, at, retention, true)
       if (legalHold !== undefined) await setLegalHold(this.#backend, this.#scope, at, legalHold)
     } catch (error) {
       const isGone = error instanceof S3Error && (error.code === 'NoSuchVersion' || error.code === 'NoSuchBucket')

@@ -14,8 +14,19 @@ import type { KeyRange } from '../../kv/ordered-key.ts'
 import { limits } from '../../limits.ts'
 import { listMembers } from '../../members/list-members.ts'
 import type { LocationMeasure, ServerState, StoreMeasure } from '../../metrics/state.ts'
-import { eventOf, eventsFor, garbage, moves, orphans, queuedEvents, repairs } from '../../records/keyspace.ts'
-import { repairCodec } from '../../records/record-codecs.ts'
+import {
+  eventOf,
+  eventsFor,
+  garbage,
+  moves,
+  orphans,
+  queuedEvents,
+  queuedReplicas,
+  repairs,
+  replicaOf,
+  replicasFor,
+} from '../../records/keyspace.ts'
+import { repairCodec, replicaCodec } from '../../records/record-codecs.ts'
 import { isReady } from '../endpoint.ts'
 
 export interface MeasuredServer {
@@ -38,6 +49,7 @@ type Records = Pick<
   | 'orphans'
   | 'queuedMoves'
   | 'events'
+  | 'copies'
   | 'quotas'
   | 'tasks'
   | 'tasksDoneMs'
@@ -158,6 +170,7 @@ export class StateMeasuring {
       orphans: await this.#count(orphans),
       queuedMoves: await this.#count(moves),
       events: await this.#oldestEvents(),
+      copies: await this.#waitingCopies(),
       quotas: await this.#quotas(),
       tasks: countTasks(found.map(({ kind, record }) => `${kind} ${record.state}`)),
       tasksDoneMs: lastDone(
@@ -187,6 +200,25 @@ export class StateMeasuring {
       const { webhook, id } = eventOf(oldest.key)
       found.push({ webhook, oldestMs: Math.max(0, clock.now() - timeOfId(id)) })
       start = eventsFor(webhook).end
+    }
+    return found
+  }
+
+  /** In the order of keys, so the oldest can be behind those that are read. */
+  async #waitingCopies(): Promise<Records['copies']> {
+    const { kv, clock } = this.#server.backend
+    const found: Records['copies'] = []
+    let { start, end } = queuedReplicas
+    while (found.length < limits.destinationsMeasuredMax) {
+      const [first] = await kv.range({ start, end, limit: 1 })
+      if (first === undefined) break
+      const { bucket, arn } = replicaOf(first.key)
+      const range = replicasFor(bucket, arn)
+      const waiting = await kv.range({ ...range, limit: limits.waitingCopiesReadMax })
+      const sinceMs = waiting.map(({ key, value }) => replicaCodec.decode(key, value).sinceMs)
+      const oldestMs = Math.max(0, clock.now() - Math.min(...sinceMs))
+      found.push({ bucket, destination: arn, count: waiting.length, oldestMs })
+      start = range.end
     }
     return found
   }

@@ -28,7 +28,7 @@ const destinationShape = struct({
   AccessControlTranslation: optional(struct({ Owner: oneOf('Destination') })),
   EncryptionConfiguration: optional(struct({ ReplicaKmsKeyID: optional(string) })),
   // S3 promises a time.
-  ReplicationTime: optional(struct({ Status: status, Time: optional(minutes) }), onlyOff),
+  ReplicationTime: optional(struct({ Status: optional(status, onlyOff), Time: optional(minutes) })),
   Metrics: optional(struct({ Status: status, EventThreshold: optional(minutes) })),
 })
 const ruleShape = struct({
@@ -38,7 +38,10 @@ const ruleShape = struct({
   Filter: optional(filterShape),
   Status: status,
   SourceSelectionCriteria: optional(
-    struct({ SseKmsEncryptedObjects: optional(enabling), ReplicaModifications: optional(enabling, onlyOff) }),
+    struct({
+      SseKmsEncryptedObjects: optional(enabling),
+      ReplicaModifications: optional(struct({ Status: optional(status, onlyOff) })),
+    }),
   ),
   ExistingObjectReplication: optional(enabling),
   Destination: destinationShape,
@@ -155,7 +158,8 @@ function refuseFault(fault: string | undefined): void {
 
 function toRule(element: RuleElement, clock: Clock): ReplicationRule {
   const { SourceSelectionCriteria: criteria, DeleteMarkerReplication: markers } = element
-  if (criteria?.ReplicaModifications?.Status === 'Enabled') throw notImplemented('ReplicaModifications')
+  if (criteria?.ReplicaModifications?.Status === 'Enabled')
+    throw notImplemented(`${root}/Rule/SourceSelectionCriteria/ReplicaModifications/Status`)
   return {
     id: element.ID || randomId(clock),
     enabled: element.Status === 'Enabled',
@@ -187,17 +191,19 @@ const toTag = ({ Key, Value }: Infer<typeof tagShape>) => ({ key: Key, value: Va
 
 function toDestination(element: DestinationElement): ReplicationDestination {
   const { AccessControlTranslation, EncryptionConfiguration, ReplicationTime, Metrics } = element
-  if (ReplicationTime?.Status === 'Enabled') throw notImplemented('ReplicationTime')
+  if (ReplicationTime?.Status === 'Enabled') throw notImplemented(`${root}/Rule/Destination/ReplicationTime/Status`)
   return {
     bucketArn: element.Bucket,
     account: element.Account,
     storageClass: element.StorageClass,
     ownedByDestination: AccessControlTranslation && true,
     kmsKeyId: EncryptionConfiguration?.ReplicaKmsKeyID,
-    timeControl: ReplicationTime && false,
+    timeControl: ReplicationTime && { minutes: ReplicationTime.Time?.Minutes },
     metrics: Metrics && { enabled: Metrics.Status === 'Enabled', thresholdMinutes: Metrics.EventThreshold?.Minutes },
   }
 }
+
+const minutesOf = (count: number | undefined) => (count === undefined ? undefined : { Minutes: count })
 
 const off = { Status: 'Disabled' as const }
 const shownStatus = (isOn: boolean) => ({ Status: isOn ? ('Enabled' as const) : ('Disabled' as const) })
@@ -231,17 +237,16 @@ function fromFilter({ form, prefix, tags }: ReplicationFilter): FilterElement | 
 
 function fromDestination(destination: ReplicationDestination): DestinationElement {
   const { ownedByDestination, kmsKeyId, timeControl, metrics } = destination
-  const threshold = metrics?.thresholdMinutes
   return {
     Bucket: destination.bucketArn,
     Account: destination.account,
     StorageClass: destination.storageClass,
     AccessControlTranslation: ownedByDestination && { Owner: 'Destination' },
     EncryptionConfiguration: kmsKeyId === undefined ? undefined : { ReplicaKmsKeyID: kmsKeyId },
-    ReplicationTime: timeControl === undefined ? undefined : off,
+    ReplicationTime: timeControl && { ...off, Time: minutesOf(timeControl.minutes) },
     Metrics: metrics && {
       ...shownStatus(metrics.enabled),
-      EventThreshold: threshold === undefined ? undefined : { Minutes: threshold },
+      EventThreshold: minutesOf(metrics.thresholdMinutes),
     },
   }
 }

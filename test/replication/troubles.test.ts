@@ -1,0 +1,121 @@
+/** Replication while the other server is away, busy, refuses, or loses answers: nothing is lost, and nothing is copied twice. */
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import { expect, it } from 'vitest'
+import { startServer } from '../../src/index.ts'
+import { patternBytes } from '../support/seeded.ts'
+import {
+  clientOf,
+  from,
+  head,
+  history,
+  local,
+  makeBucket,
+  openReplicationWorld,
+  put,
+  remote,
+  replicate,
+  ruleTo,
+  to,
+  version,
+  whenCopied,
+} from './replication-world.ts'
+
+const world = openReplicationWorld()
+
+it('waits for a server that is away, and says so once', async () => {
+  await replicate(world.s3, from, ruleTo(remote))
+  const { port, credentials } = world.there
+  await world.there.close()
+  const { ETag } = await put(world.s3, 'a', 'a')
+  await expect.poll(() => world.warnings.join()).toContain('takes no copies')
+  expect(await head(world.s3, from, 'a')).toMatchObject({ ReplicationStatus: 'PENDING' })
+  world.there = await startServer({ port, credentials, buckets: [to] })
+  world.far = clientOf(world.there)
+  await version(world.far, to)
+  await whenCopied(world.s3, 'a')
+  expect(await history(world.far)).toEqual({ a: [ETag] })
+  expect(world.warnings).toHaveLength(1)
+})
+
+it.each([
+  ['PutObject', 'a'],
+  ['DeleteObject', 'a'],
+] as const)('makes nothing twice when the answer to %s gets lost', async (operation, Key) => {
+  await replicate(world.s3, from, ruleTo(remote))
+  const wanted = [(await put(world.s3, Key, 'first')).ETag]
+  await whenCopied(world.s3, Key)
+  const failure = world.there.fail({ operation, disconnect: 'after' })
+  if (operation === 'DeleteObject') {
+    await world.s3.send(new DeleteObjectCommand({ Bucket: from, Key }))
+    wanted.unshift('marker')
+    await expect.poll(() => failure.met).toBe(1)
+  }
+  wanted.unshift((await put(world.s3, Key, 'second')).ETag)
+  await whenCopied(world.s3, Key)
+  expect(failure.met).toBe(1)
+  expect(await history(world.far)).toEqual({ a: wanted })
+})
+
+it('makes a multipart object once when the answer to its completion gets lost, and leaves no upload open', async () => {
+  await replicate(world.s3, from, ruleTo(remote))
+  const address = { Bucket: from, Key: 'a' }
+  const failures = [
+    world.there.fail({ operation: 'UploadPart', error: 'InternalError' }),
+    world.there.fail({ operation: 'CompleteMultipartUpload', disconnect: 'after' }),
+  ]
+  const { UploadId } = await world.s3.send(new CreateMultipartUploadCommand(address))
+  const Parts = []
+  for (const PartNumber of [1, 2]) {
+    const Body = patternBytes(PartNumber, PartNumber === 1 ? 5 * 1024 * 1024 : 10)
+    const { ETag } = await world.s3.send(new UploadPartCommand({ ...address, UploadId, PartNumber, Body }))
+    Parts.push({ ETag, PartNumber })
+  }
+  await world.s3.send(new CompleteMultipartUploadCommand({ ...address, UploadId, MultipartUpload: { Parts } }))
+  const { ETag } = await whenCopied(world.s3, 'a')
+  expect(failures.map(({ met }) => met)).toEqual([1, 1])
+  expect(await history(world.far)).toEqual({ a: [ETag] })
+  expect((await world.far.send(new ListMultipartUploadsCommand({ Bucket: to }))).Uploads).toBeUndefined()
+})
+
+it('holds up only the versions behind one that is refused, and fails it after some tries', async () => {
+  await makeBucket(world.s3, 'vault', true)
+  await replicate(world.s3, 'vault', ruleTo(remote))
+  const ObjectLockRetainUntilDate = new Date(Date.now() + 60_000)
+  // The other bucket has no lock.
+  await put(world.s3, 'a', 'locked', { Bucket: 'vault', ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate })
+  await put(world.s3, 'b', 'free', { Bucket: 'vault' })
+  const status = (Key: string) => async () => (await head(world.s3, 'vault', Key)).ReplicationStatus
+  await expect.poll(status('b')).toBe('COMPLETED')
+  expect(await status('a')()).toBe('PENDING')
+  await expect.poll(status('a'), { timeout: 60_000 }).toBe('FAILED')
+  await put(world.s3, 'a', 'free again', { Bucket: 'vault' })
+  await expect.poll(status('a')).toBe('COMPLETED')
+  expect(await history(world.far)).toEqual({ a: [expect.anything()], b: [expect.anything()] })
+  expect(world.warnings.join()).toContain('refuses a version')
+})
+
+it('goes on with other buckets while a destination is gone, and forgets what waited in a bucket that is removed', async () => {
+  await makeBucket(world.far, 'short-lived')
+  await makeBucket(world.s3, 'other')
+  await replicate(world.s3, 'other', ruleTo('arn:aws:s3:::paris/short-lived'))
+  await replicate(world.s3, from, ruleTo(local))
+  await world.far.send(new DeleteBucketCommand({ Bucket: 'short-lived' }))
+  const { VersionId } = await put(world.s3, 'x', 'x', { Bucket: 'other' })
+  await put(world.s3, 'a', 'a')
+  await whenCopied(world.s3, 'a')
+  expect(await head(world.s3, 'other', 'x')).toMatchObject({ ReplicationStatus: 'PENDING' })
+  await world.s3.send(new DeleteObjectCommand({ Bucket: 'other', Key: 'x', VersionId }))
+  await world.s3.send(new DeleteBucketCommand({ Bucket: 'other' }))
+  await makeBucket(world.far, 'short-lived')
+  await makeBucket(world.s3, 'other')
+  await replicate(world.s3, 'other', ruleTo('arn:aws:s3:::paris/short-lived'))
+  const { ETag } = await put(world.s3, 'x', 'y', { Bucket: 'other' })
+  await expect.poll(() => history(world.far, 'short-lived'), { timeout: 60_000 }).toEqual({ x: [ETag] })
+})
