@@ -5,7 +5,7 @@ import type { ObjectDescription } from '../records/descriptions.ts'
 import type { Creation } from '../records/notifications.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { DeleteMarker, Encryption, ObjectRecord } from '../records/records.ts'
-import { describedRandom, versionRandomBytes } from '../records/version-id.ts'
+import { describedRandom, randomOfCopy, versionRandomBytes } from '../records/version-id.ts'
 import { checkWrite, conditionally, type WriteConditions } from '../rules/preconditions.ts'
 import { growthOf } from '../rules/quota.ts'
 import { retentionFrom } from '../rules/retention.ts'
@@ -75,7 +75,8 @@ const noStamp = (): undefined => undefined
 
 /**
  * Commits an object as the newest version of its key. Every attempt checks the conditions against the current version; the first attempt uses `before`.
- * An object without a retention of its own gets the bucket's default here. Throws PreconditionFailed, ConditionalRequestConflict, QuotaExceeded.
+ * An object without a retention of its own gets the bucket's default here. A copy of another bucket's version that is the newest already
+ * is left as it is: then the result has other data than `record`. Throws PreconditionFailed, ConditionalRequestConflict, QuotaExceeded.
  */
 export async function commitObject(
   backend: Backend,
@@ -87,6 +88,8 @@ export async function commitObject(
   const decide = async (attempt: number, cap: Cap | undefined): Promise<Decision<VersionInBucket>> => {
     const history = attempt === 0 ? before : await readHistory(backend, scope, before)
     checkWrite(conditions, history.versions.current, before.key)
+    const made = existingCopy(history, record)
+    if (made !== undefined) return { result: made, commit: { checks: history.checks } }
     const { object, change, commit } = await placeObject(backend, history, record)
     const result = { bucket: history.bucket.record, record: object }
     return { result, commit: cap === undefined ? commit : await cap(commit, growthOf(history.versions, change)) }
@@ -97,6 +100,16 @@ export async function commitObject(
       commitKeyDecision(backend, scope.name, before.key, (attempt) => decide(attempt, cap)),
     ),
   )
+}
+
+/** The newest version, if it is a copy of what `record` is a copy of: the answer that said so got lost, and the copy was sent again. */
+function existingCopy(
+  { bucket, versions: { current } }: KeyHistory,
+  { attributes: { replication } }: NewRecord,
+): VersionInBucket | undefined {
+  const before = current?.attributes.replication
+  if (current === undefined || replication?.status !== 'REPLICA' || before?.status !== 'REPLICA') return undefined
+  return before.of === replication.of ? { bucket: bucket.record, record: current } : undefined
 }
 
 /** The object as the newest version, and the commit that makes it so. */
@@ -151,21 +164,23 @@ export function stampedAttributes(
   return stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
 }
 
-/** A delete marker as the newest version, and the commit that makes it so. `now`: the time for locks. `isReplica`: another bucket's replication asks for it. */
+/** A delete marker as the newest version, and the commit that makes it so. `now`: the time for locks. `replicaOf`: the id of the marker of another bucket that it is a copy of. */
 export async function placeMarker(
   backend: Backend,
   history: KeyHistory,
-  { now, isReplica }: { now?: () => Promise<number>; isReplica?: boolean | undefined } = {},
+  { now, replicaOf }: { now?: () => Promise<number>; replicaOf?: string | undefined } = {},
 ) {
   const sequence = nextSequence(history.versions)
+  const random = replicaOf === undefined ? backend.clock.random(versionRandomBytes) : randomOfCopy(replicaOf)
   const marker: DeleteMarker = {
     kind: 'marker',
     sequence,
-    versionId: newVersionId(history, sequence, backend.clock.random(versionRandomBytes)),
+    versionId: newVersionId(history, sequence, random),
     modifiedMs: backend.clock.now(),
   }
   const change = placeVersion(history.versions, marker)
   const claim = await lockClaim(backend, history.bucket, false, change.removed, now)
+  const isReplica = replicaOf !== undefined
   const event = { name: 'ObjectRemoved:DeleteMarkerCreated', version: marker, isReplica } as const
   return { marker, commit: historyCommit(backend, history, change, claim, event) }
 }

@@ -3,7 +3,7 @@ import { limits } from '../limits.ts'
 import { awsCredentialPair, credentialPairs, type Option, optionNames, options } from './options.ts'
 
 export function configurationPage(): string {
-  return `${[...optionTable, ...credentials, ...signals, ...accounts, ...issuers, ...webhooks, ...storesAndLocations, ...storesElsewhere].join('\n')}\n`
+  return `${[...optionTable, ...credentials, ...signals, ...accounts, ...issuers, ...webhooks, ...sites, ...storesAndLocations, ...storesElsewhere].join('\n')}\n`
 }
 
 const MiB = 1024 * 1024
@@ -111,6 +111,24 @@ const webhooks: readonly string[] = [
   '',
   "MinIO's variables name webhooks, too: `MINIO_NOTIFY_WEBHOOK_ENABLE_NAME=on`, `MINIO_NOTIFY_WEBHOOK_ENDPOINT_NAME` and `MINIO_NOTIFY_WEBHOOK_AUTH_TOKEN_NAME`. They override the file. Names have",
   'no case.',
+  '',
+]
+
+const sites: readonly string[] = [
+  '## Sites',
+  '',
+  'Servers elsewhere that take [copies of buckets](replication.md), by name. They are read at the start.',
+  '',
+  '```toml',
+  '[sites.paris]                            # 1 to 64 letters, digits, _ or -; names have no case',
+  'endpoint = "https://s3.paris.example.com"',
+  'accessKeyId = "..."',
+  'secretAccessKey = "..."',
+  'region = "eu-west-3"                     # what requests are signed for; initially us-east-1',
+  'accounts = ["main"]                      # whose buckets may be copied there with this key; "*" for all; initially main',
+  '```',
+  '',
+  'If a site has a certificate of your own authority, name its file in `NODE_EXTRA_CA_CERTS`.',
   '',
 ]
 

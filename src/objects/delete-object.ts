@@ -7,8 +7,9 @@ import { type KeyHistory, readHistory, versionNamed } from '../commits/key-histo
 import { lockNow } from '../commits/lock-clock.ts'
 import { placeMarker } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
+import { isCopyOf } from '../records/version-id.ts'
 import { checkDelete, conditionally, type DeleteConditions } from '../rules/preconditions.ts'
-import { removeCurrent, removeVersion } from '../rules/versions.ts'
+import { latestOf, removeCurrent, removeVersion } from '../rules/versions.ts'
 
 /** The conditions concern the current object, even when the deletion names a version. */
 export interface Deletion extends DeleteConditions {
@@ -17,8 +18,8 @@ export interface Deletion extends DeleteConditions {
   versionId?: string | undefined
   /** The request asks to bypass governance, and has the permission. */
   bypassGovernance?: boolean
-  /** Another bucket's replication asks for it. */
-  isReplica?: boolean
+  /** Another bucket's replication asks for it: the id of the delete marker there. Asked for again, it makes no second one. */
+  replicaOf?: string | undefined
 }
 
 export interface DeletionResult {
@@ -51,7 +52,12 @@ export async function decideDeletion(
   checkDelete(deletion, versions.current, deletion.key)
   if (deletion.versionId !== undefined) return removeNamed(backend, history, deletion.versionId, deletion, now)
   if (bucket.record.versioning === 'unversioned') return removeOnly(backend, history)
-  const { marker, commit } = await placeMarker(backend, history, { now, isReplica: deletion.isReplica })
+  const { replicaOf } = deletion
+  const newest = latestOf(versions)
+  if (replicaOf !== undefined && newest?.kind === 'marker' && isCopyOf(newest, replicaOf)) {
+    return { result: { versionId: newest.versionId, deleteMarker: true }, commit: { checks: history.checks } }
+  }
+  const { marker, commit } = await placeMarker(backend, history, { now, replicaOf })
   return { result: { versionId: marker.versionId, deleteMarker: true }, commit }
 }
 

@@ -86,7 +86,9 @@ export async function writeObject(backend: Backend, scope: BucketScope, asked: N
   }
   try {
     const record = recordOf(object, expected, encryptionAt, payload.received, manifest)
-    return await commitObject(backend, scope, before, record, conditions)
+    const version = await commitObject(backend, scope, before, record, conditions)
+    if (version.record.data !== record.data) await backend.blobs.remove([manifest])
+    return version
   } catch (error) {
     await removeIfRefused(backend, manifest, error)
     throw error

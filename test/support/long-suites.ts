@@ -14,6 +14,7 @@ export const longSuites: readonly string[] = [
   'cli/mounted-stores.test.ts',
   'cli/recover-elsewhere.test.ts',
   'cli/recover-shared.test.ts',
+  'cli/replication.test.ts',
   'cli/s3-stores.test.ts',
   'cli/scrub-interrupted.test.ts',
   'cli/store-owners.test.ts',

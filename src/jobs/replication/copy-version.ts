@@ -15,10 +15,13 @@ import type { ObjectRecord } from '../../records/records.ts'
 import type { ReplicationRule } from '../../records/replication.ts'
 import type { ReplicationState } from '../../records/replication-state.ts'
 import { copiesOf, findRecord, ruleOf } from './queued-version.ts'
-import { CopyRefused, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
+import type { OriginalVersion, ReplicaBucket } from './replica-bucket.ts'
 
 /** What becomes of a queued version. `copy`: the id of the copy, known for an object that has one now. */
-export type CopyOutcome = { kind: 'copied'; copy?: string | undefined } | { kind: 'failed' } | { kind: 'dropped' }
+export type CopyOutcome =
+  | { kind: 'copied'; copy?: string | undefined }
+  | { kind: 'failed'; reason: string }
+  | { kind: 'dropped' }
 
 export interface CopyContext {
   backend: Backend
@@ -44,9 +47,11 @@ export async function copyVersion(context: CopyContext, queued: Entry): Promise<
   const rule = ruleOf(bucket, arn, key, record)
   if (rule === undefined) return { kind: 'dropped' }
   if (record.kind === 'marker') {
-    if (!isRepeated || !(await to.isHidden(key))) await to.hide(key, record.versionId)
+    await to.hide(key, record.versionId)
     return { kind: 'copied' }
   }
+  if (record.encryption?.by === 'customer')
+    return { kind: 'failed', reason: 'only its client has the key that opens it' }
   const known = isRepeated ? await to.newestCopyOf(key, record.versionId) : undefined
   return { kind: 'copied', copy: known ?? (await to.write(originalOf(backend, bucket.name, key, record, rule))) }
 }
@@ -58,10 +63,7 @@ function originalOf(
   record: ObjectRecord,
   { destination }: ReplicationRule,
 ): OriginalVersion {
-  const { data, size, encryption, versionId } = record
-  if (encryption?.by === 'customer') {
-    throw new CopyRefused('only its client has the key that opens it', { isFinal: true })
-  }
+  const { data, size, versionId } = record
   return {
     key,
     record,

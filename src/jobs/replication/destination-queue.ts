@@ -95,17 +95,19 @@ export class DestinationQueue {
     const id = queued.key.toString('hex')
     const refused = this.#refused.get(id)
     if (refused !== undefined && refused.againMs > this.#options.monotonicMs()) return false
+    const { key } = replicaOf(queued.key)
     const { sinceMs } = replicaCodec.decode(queued.key, queued.value)
     const isRepeated = this.#uncertain.has(id) || sinceMs < this.#options.startedMs
     this.#uncertain.add(id)
     try {
       const outcome = await copyVersion({ ...context, isRepeated }, queued)
       await settle(context, queued, outcome)
+      if (outcome.kind === 'failed') this.#warn(`gave up ${key}: ${outcome.reason}`)
       this.#takenMs = this.#options.monotonicMs()
     } catch (error) {
       if (!(error instanceof CopyRefused)) throw error
       if (!this.#isGivenUp(id, refused, error)) return false
-      await settle(context, queued, { kind: 'failed' })
+      await settle(context, queued, { kind: 'failed', reason: error.message })
     }
     this.#uncertain.delete(id)
     this.#refused.delete(id)

@@ -43,25 +43,15 @@ export class OwnBucket implements ReplicaBucket {
     }
   }
 
-  async isHidden(key: string): Promise<boolean> {
-    try {
-      await findVersion(this.#backend, this.#scope, key, undefined)
-      return false
-    } catch (error) {
-      if (!(error instanceof S3Error)) throw error
-      return error.code === 'NoSuchKey' && error.vendorHeaders['delete-marker'] === 'true'
-    }
-  }
-
   async write(original: OriginalVersion): Promise<string> {
     await this.#requireBucket()
     const parts = await original.parts()
     return asCopy(() => (parts.length === 0 ? this.#writeWhole(original) : this.#writeParts(original, parts)))
   }
 
-  async hide(key: string): Promise<void> {
+  async hide(key: string, of: string): Promise<void> {
     await this.#requireBucket()
-    await asCopy(() => deleteObject(this.#backend, this.#scope, { key, isReplica: true }))
+    await asCopy(() => deleteObject(this.#backend, this.#scope, { key, replicaOf: of }))
   }
 
   async change(key: string, copy: string, { tags, retention, legalHold }: ObjectAttributes): Promise<void> {

@@ -21,9 +21,7 @@ export interface ReplicaBucket {
   newestCopyOf(key: string, of: string): Promise<string | undefined>
   /** Resolves with the id of the copy when it is durable. Rejects with `DestinationAway`, `CopyRefused`, and what reading rejects with; so do the others. */
   write(original: OriginalVersion): Promise<string>
-  /** Whether a delete marker is on top of the key. */
-  isHidden(key: string): Promise<boolean>
-  /** Puts a delete marker on top of the key. */
+  /** Puts a delete marker on top of the key, unless this one's copy is there already. */
   hide(key: string, of: string): Promise<void>
   /** Gives a copy the tags and the lock of its original. Does nothing if the copy is gone. */
   change(key: string, copy: string, attributes: ObjectAttributes): Promise<void>

@@ -37,16 +37,6 @@ export class SiteBucket implements ReplicaBucket {
     }
   }
 
-  async isHidden(key: string): Promise<boolean> {
-    try {
-      await this.#ask({ method: 'HEAD', key })
-      return false
-    } catch (error) {
-      if (!(error instanceof CopyRefused && error.cause instanceof EndpointRefused)) throw error
-      return error.cause.headers['x-amz-delete-marker'] === 'true'
-    }
-  }
-
   async write(original: OriginalVersion): Promise<string> {
     const parts = await original.parts()
     return parts.length === 0 ? this.#writeWhole(original) : this.#writeParts(original, parts)
@@ -102,13 +92,21 @@ export class SiteBucket implements ReplicaBucket {
         const sent = isComposite ? checksumHeader(checksum) : {}
         await this.#send({ method: 'PUT', ...part, headers: sent }, await original.open(number))
       })
-      return await this.#complete(key, uploadId, parts, isComposite)
+      // Sending the parts took a while, and an earlier attempt may have got through since.
+      const made = await this.newestCopyOf(key, record.versionId)
+      if (made === undefined) return await this.#complete(key, uploadId, parts, isComposite)
+      await this.#abort(key, uploadId)
+      return made
     } catch (error) {
-      await this.#ask({ method: 'DELETE', key, query: { uploadId } }).catch(() => {
-        // It stays open, and expires.
-      })
+      await this.#abort(key, uploadId)
       throw error
     }
+  }
+
+  async #abort(key: string, uploadId: string): Promise<void> {
+    await this.#ask({ method: 'DELETE', key, query: { uploadId } }).catch(() => {
+      // It stays open, and expires.
+    })
   }
 
   async #complete(key: string, uploadId: string, parts: readonly PartRecord[], isComposite: boolean): Promise<string> {

@@ -65,6 +65,7 @@ const unknownRecords: Records = {
   orphans: 0,
   queuedMoves: 0,
   events: [],
+  copies: [],
   quotas: [],
   tasks: [],
   tasksDoneMs: [],

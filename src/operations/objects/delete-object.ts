@@ -50,7 +50,7 @@ export const deleteObjectOperation = defineOperation({
       ifMatchLastModifiedMs: input.ifMatchLastModifiedMs,
       ifMatchSize: input.ifMatchSize,
       bypassGovernance: mayBypassGovernance(input.bypassGovernanceRetention),
-      isReplica: input.replicaOf !== undefined,
+      replicaOf: input.replicaOf,
     })
     return { versionId, deleteMarker: deleteMarker ? 'true' : undefined }
   },
