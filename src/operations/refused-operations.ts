@@ -51,7 +51,7 @@ export const refusedOperations: readonly Operation<OperationContext>[] = [
   refusedOperation('WriteGetObjectResponse', 'POST', 'object', [], ['request-route']),
 ]
 
-export function refusedOperation(
+function refusedOperation(
   name: string,
   method: Method,
   target: Target,

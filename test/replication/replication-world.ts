@@ -95,7 +95,7 @@ export function whenCopied(client: S3Client, Key: string, VersionId?: string): P
   return whenStatus(client, Key, 'COMPLETED', VersionId)
 }
 
-export async function whenStatus(client: S3Client, Key: string, status: string, VersionId?: string) {
+async function whenStatus(client: S3Client, Key: string, status: string, VersionId?: string) {
   return expect
     .poll(async () => (await head(client, from, Key, VersionId)).ReplicationStatus, { interval: 20 })
     .toBe(status)

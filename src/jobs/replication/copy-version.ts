@@ -127,7 +127,7 @@ async function waitingElsewhere(
 }
 
 /** Pure. `isWaiting`: for another destination, or for a later change. */
-export function stateAfter(
+function stateAfter(
   { attributes: { replication: before } }: ObjectRecord,
   { arn, outcome, isWaiting }: { arn: string; outcome: CopyOutcome; isWaiting: boolean },
 ): ReplicationState | undefined {

@@ -13,7 +13,7 @@ import { replicationLimits } from '../../replication-limits.ts'
 import { CopyRefused, DestinationAway, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
 
 /** Tells a Holdfast server that a write is a copy, and of which version. Others ignore it. */
-export const replicaHeader = 'x-holdfast-replica'
+const replicaHeader = 'x-holdfast-replica'
 
 type Headers = Record<string, string>
 

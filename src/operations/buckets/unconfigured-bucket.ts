@@ -63,24 +63,6 @@ export function findsNothing(
   })
 }
 
-/** A removal that S3 answers with 204 whether or not there was anything to remove. */
-export function removesNothing({ input, errors = [], ...named }: Named): Operation<OperationContext> {
-  return defineOperation({
-    ...named,
-    method: 'DELETE',
-    target: 'bucket',
-    status: 204,
-    input: { ...input, ...ownership },
-    output: {},
-    errors: ['NoSuchBucket', ...errors],
-
-    async handle({ backend, scope }) {
-      await findBucket(backend, scope)
-      return {}
-    },
-  })
-}
-
 /** A write that accepts only a document that changes nothing. `check` throws for any other. */
 export function acceptsOnly<S extends Shape>(
   { input, errors = [], ...named }: Named,
