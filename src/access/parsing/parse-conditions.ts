@@ -4,7 +4,7 @@ import { type ConditionOperator, findOperator, nullOperator, parseValue } from '
 import { hasVariable } from '../glob.ts'
 import { readBoolean } from '../value-kinds.ts'
 import { actionsMatching, checkVariables, refusingPatterns } from './parse-actions.ts'
-import type { Patterns, PolicyCondition } from './policy-document.ts'
+import type { Patterns, PolicyCondition, PolicyTarget } from './policy-document.ts'
 import { type Json, JsonNumber } from './policy-json.ts'
 import { malformed, type PolicyPart } from './policy-part.ts'
 
@@ -85,17 +85,24 @@ function isAccepted(operator: ConditionOperator, value: string, variables: boole
   return hasVariable(tokens) || operator.accepts(value)
 }
 
-/** Throws MalformedPolicy for a condition key that no request for the statement's actions can have. */
+/**
+ * Throws MalformedPolicy for a condition key that no request for the statement's actions can have. In a bucket's policy each action must know the key, as
+ * in S3: otherwise a Deny would never hold for the others. IAM takes such a statement.
+ */
 export function checkConditionsApply(
   conditions: readonly PolicyCondition[],
   actions: Patterns,
   statement: string,
+  target: PolicyTarget,
 ): void {
   if (conditions.length === 0 || actions.negated) return
-  const named = new Set(actions.patterns.flatMap((pattern) => actionsMatching(pattern)))
+  const named = actions.patterns.map((pattern) => actionsMatching(pattern))
+  const forEach = target.kind === 'bucket' && target.stored !== true
   for (const { operator, key } of conditions) {
     const having = findConditionKey(key)?.row.actions
-    if (having === undefined || [...having].some((action) => named.has(action))) continue
+    if (having === undefined) continue
+    const knows = (matching: readonly string[]): boolean => matching.some((action) => having.has(action))
+    if (forEach ? named.every(knows) : named.some(knows)) continue
     throw malformed(
       'Conditions do not apply to combination of actions and resources in statement',
       { statement, element: `Condition ${operator}` },

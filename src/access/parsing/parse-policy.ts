@@ -99,6 +99,6 @@ function parseStatement(
   const actions = parseActions(statement, name, target)
   const resources = parseResources(statement, name, target, variables, actions)
   const conditions = parseConditions(statement.get('Condition'), name, variables)
-  checkConditionsApply(conditions, actions, name)
+  checkConditionsApply(conditions, actions, name, target)
   return { name, effect, ...(principals === undefined ? {} : { principals }), actions, resources, conditions }
 }

@@ -5,7 +5,8 @@
  * policy to temporary credentials; neither names principals.
  */
 export type PolicyTarget =
-  | { readonly kind: 'bucket'; readonly bucket: string }
+  /** `stored`: earlier versions of this server took conditions that only some of a statement's actions know, and what they stored goes on. */
+  | { readonly kind: 'bucket'; readonly bucket: string; readonly stored?: boolean }
   | { readonly kind: 'identity' }
   | { readonly kind: 'session' }
 

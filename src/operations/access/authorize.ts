@@ -191,7 +191,7 @@ export function accessOf(bucket: BucketRecord): BucketAccess {
 
 function bucketPolicy({ policy, name }: BucketRecord): CompiledPolicy | undefined {
   if (policy === undefined) return undefined
-  const target = { kind: 'bucket', bucket: name } as const
+  const target = { kind: 'bucket', bucket: name, stored: true } as const
   try {
     return compilePolicy(parsePolicy(policy, target))
   } catch (error) {

@@ -162,6 +162,14 @@ describe('a policy that S3 refuses', () => {
       'Conditions do not apply to combination of actions and resources in statement: statement #1, Condition StringEquals "s3:prefix"',
     ],
     [
+      {
+        ...base,
+        Action: ['s3:GetObject', 's3:DeleteObject'],
+        Condition: { StringEquals: { 's3:ExistingObjectTag/a': 'b' } },
+      },
+      'Conditions do not apply to combination of actions and resources in statement: statement #1, Condition StringEquals "s3:ExistingObjectTag/a"',
+    ],
+    [
       { ...base, Condition: { StringEquals: { 'aws:UserAgent': [] } } },
       'The condition has no value: statement #1, Condition StringEquals aws:UserAgent',
     ],
@@ -271,6 +279,18 @@ describe('a policy that S3 takes', () => {
     ['a variable', { ...base, Resource: `${bucketArn}/\${aws:username}/*` }],
   ])('%s', (_, statement) => {
     expect(refusal(policyText([statement]))).toEqual(['none', ''])
+  })
+
+  it('has a condition that some of its actions know, if it is stored or not of a bucket, or if a wildcard names them', () => {
+    const mixes = {
+      Action: ['s3:GetObject', 's3:DeleteObject'],
+      Condition: { StringEquals: { 's3:ExistingObjectTag/a': 'b' } },
+    }
+    const mixed = { ...base, ...mixes }
+    const ofUser = { ...without('Principal'), ...mixes }
+    expect(refusal(policyText([mixed]), { kind: 'bucket', bucket: 'photos', stored: true })).toEqual(['none', ''])
+    expect(refusal(policyText([ofUser]), identity)).toEqual(['none', ''])
+    expect(refusal(policyText([{ ...mixed, Action: 's3:*' }]))).toEqual(['none', ''])
   })
 
   it('has one statement without a list around it, and no version', () => {
