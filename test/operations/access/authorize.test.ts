@@ -179,6 +179,12 @@ describe('the policy of a bucket', () => {
     expect(outcome(tagged, nobody, 's3:PutObject', 'public/a')).toBe('AccessDenied')
   })
 
+  it('that was stored before S3’s rule for its conditions was kept goes on', () => {
+    const Condition = { StringEquals: { 's3:ExistingObjectTag/public': 'yes' } }
+    const mixed = policy({ ...open, Action: ['s3:GetObject', 's3:DeleteObject'], Condition })
+    expect(outcome(mixed, nobody, 's3:GetObject', 'public/a', [{ key: 'public', value: 'yes' }])).toBe('ok')
+  })
+
   it('that this version cannot read denies all but its replacement', () => {
     const unknown = policy({ ...open, Condition: { StringEqualsSometime: { 'aws:SourceIp': 'x' } } })
     expect(outcome(unknown, nobody, 's3:GetObject', 'public/a')).toBe('AccessDenied')
