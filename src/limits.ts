@@ -18,7 +18,7 @@ export const limits = {
   bucketNameCharsMax: 63,
   keyBytesMax: 1024,
   userMetadataBytesMax: 2 * KiB,
-  redirectLocationBytesMax: 2 * KiB,
+  systemMetadataBytesMax: 2 * KiB,
   objectTagsMax: 10,
   bucketTagsMax: 50,
   tagKeyCharsMax: 128,

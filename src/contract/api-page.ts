@@ -83,6 +83,7 @@ export function limitsSummary(): string {
       ],
       ['Key', `${countText(limits.keyBytesMax)} bytes of UTF-8`],
       ['User metadata', sizeText(limits.userMetadataBytesMax)],
+      ['Other headers that are stored with an object', sizeText(limits.systemMetadataBytesMax)],
       [
         'Tags',
         `${limits.objectTagsMax} an object, ${limits.bucketTagsMax} a bucket; ${limits.tagKeyCharsMax} characters a key, ${limits.tagValueCharsMax} a value`,

@@ -111,13 +111,10 @@ export const aclInHeaders = aclHeaders('AccessControlListNotSupported')
 
 const redirectLocation: Parser<string> = (raw) => {
   if (!/^(?:\/|https?:\/\/)/.test(raw)) throw new S3Error('InvalidRedirectLocation')
-  if (raw.length <= limits.redirectLocationBytesMax) return raw
-  throw new S3Error('InvalidRedirectLocation', {
-    message: 'The length of website redirect location cannot exceed 2,048 characters.',
-  })
+  return raw
 }
 
-/** How an object is stored. `object-attributes` checks the storage class. */
+/** How an object is stored. `object-attributes` checks the storage class, and the size of the location with the other headers. */
 export const keeping = {
   storageClass: worksOnly(
     vendor('storage-class', text),

@@ -31,6 +31,7 @@ const defaultContentType = 'binary/octet-stream'
 /** Throws MetadataTooLarge, InvalidTag, InvalidArgument, InvalidStorageClass. */
 export function objectAttributes(input: AttributeInputs): ObjectAttributes {
   const { retention, legalHold } = lockAttributes(input)
+  checkHeaders(input)
   return {
     headers: {
       // An empty one would let browsers guess the type.
@@ -79,14 +80,29 @@ function lockAttributes(input: AttributeInputs): Pick<ObjectAttributes, 'retenti
 }
 
 function checkMetadata(metadata: Record<string, string>): Record<string, string> {
-  let size = 0
-  for (const [name, value] of Object.entries(metadata)) size += name.length + value.length
-  if (size > limits.userMetadataBytesMax) {
-    throw new S3Error('MetadataTooLarge', {
-      details: { Size: String(size), MaxSizeAllowed: String(limits.userMetadataBytesMax) },
-    })
-  }
+  checkSize(Object.entries(metadata), limits.userMetadataBytesMax)
   return metadata
+}
+
+/** As S3 counts them: only what was sent, with its names. The location has its name in AWS in both dialects, so that a limit is one. */
+function checkHeaders(input: AttributeInputs): void {
+  const sent: [string, string | undefined][] = [
+    ['content-type', input.contentType],
+    ['content-encoding', input.contentEncoding],
+    ['content-language', input.contentLanguage],
+    ['content-disposition', input.contentDisposition],
+    ['cache-control', input.cacheControl],
+    ['expires', input.expires],
+    ['x-amz-website-redirect-location', input.websiteRedirectLocation],
+  ]
+  checkSize(sent, limits.systemMetadataBytesMax)
+}
+
+function checkSize(entries: Iterable<readonly [string, string | undefined]>, bytesMax: number): void {
+  let size = 0
+  for (const [name, value] of entries) if (value !== undefined) size += name.length + value.length
+  if (size <= bytesMax) return
+  throw new S3Error('MetadataTooLarge', { details: { Size: String(size), MaxSizeAllowed: String(bytesMax) } })
 }
 
 /** Content-Encoding without `aws-chunked`, which describes the framing of the request and not the object. */

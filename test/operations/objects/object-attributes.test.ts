@@ -61,6 +61,26 @@ describe('attributes', () => {
     expect(outcomeOf(() => objectAttributes({ metadata }))).toBe(expected)
   })
 
+  it.each([
+    ['one of the most', 'ok', { cacheControl: 'v'.repeat(max - 13) }],
+    ['one byte more', 'MetadataTooLarge', { cacheControl: 'v'.repeat(max - 12) }],
+    ['a location under its name in AWS', 'ok', { websiteRedirectLocation: 'v'.repeat(max - 31) }],
+    ['a location of one byte more', 'MetadataTooLarge', { websiteRedirectLocation: 'v'.repeat(max - 30) }],
+    [
+      'each, which together are too many',
+      'MetadataTooLarge',
+      {
+        contentType: 'v'.repeat(400),
+        contentEncoding: 'v'.repeat(400),
+        contentLanguage: 'v'.repeat(400),
+        contentDisposition: 'v'.repeat(400),
+        expires: 'v'.repeat(400),
+      },
+    ],
+  ])('hold headers of %s: %s', (_what, expected, headers) => {
+    expect(outcomeOf(() => objectAttributes({ metadata: {}, ...headers }))).toBe(expected)
+  })
+
   it('refuse tags that are none', () => {
     expect(outcomeOf(() => objectAttributes({ metadata: {}, tagging: 'a=1&a=2' }))).toBe('InvalidArgument')
     expect(outcomeOf(() => objectAttributes({ metadata: {}, tagging: '%' }))).toBe('InvalidArgument')
