@@ -20,17 +20,11 @@ export interface AwsChunkedOptions {
   prefix: string
 }
 
-/** Framing that can't be read. S3 distinguishes it from a truncated body only by the message. */
-const malformed = (what: string): S3Error =>
-  new S3Error('IncompleteBody', { message: `The aws-chunked body is malformed: ${what}.` })
+/** A body that ends too early, or whose framing can't be read: S3 answers both alike, and a trailer that is no name and value. */
+const incomplete = (reason: string): S3Error =>
+  new S3Error('IncompleteBody', { message: 'The request body terminated unexpectedly', reason })
 
-const malformedTrailer = (what: string): S3Error =>
-  new S3Error('MalformedTrailerError', {
-    message: `The request contained trailing data that was not well-formed: ${what}.`,
-  })
-
-const incomplete = (what: string): S3Error =>
-  new S3Error('IncompleteBody', { message: `The request body terminated unexpectedly: ${what}.` })
+const malformedTrailer = (reason: string): S3Error => new S3Error('MalformedTrailerError', { reason })
 
 /** What the next byte belongs to. After the final chunk, everything is `tail`: trailers and the empty line that ends them. */
 type State = 'chunk-header' | 'data' | 'data-end' | 'tail' | 'failed' | 'finished'
@@ -88,7 +82,7 @@ export class AwsChunkedDecoder {
   }
 
   #failing<T>(step: () => T): T {
-    if (this.#state === 'failed') throw malformed('it was refused before')
+    if (this.#state === 'failed') throw incomplete('it was refused before')
     try {
       return step()
     } catch (error) {
@@ -108,7 +102,7 @@ export class AwsChunkedDecoder {
       case 'tail':
         return this.#takeTail(bytes, at)
       default:
-        throw malformed('bytes follow its end')
+        throw incomplete('bytes follow its end')
     }
   }
   #takeHeader(bytes: Buffer, at: number): number {
@@ -121,10 +115,10 @@ export class AwsChunkedDecoder {
 
   #startChunk(header: string): void {
     const match = (this.#signatures === undefined ? unsignedHeader : signedHeader).exec(header)
-    if (match === null) throw malformed('the header of a chunk cannot be read')
+    if (match === null) throw incomplete('the header of a chunk cannot be read')
     const [, size = '', claimedSignature = ''] = match
     const bytes = Number.parseInt(size, 16)
-    if (bytes > this.#bytesLeft) throw malformed('its data is longer than the decoded length that was announced')
+    if (bytes > this.#bytesLeft) throw incomplete('its data is longer than the decoded length that was announced')
     this.#checkSizeOfEarlierChunk(bytes)
     this.#chunkBytes = bytes
     this.#chunkBytesLeft = bytes
@@ -165,7 +159,7 @@ export class AwsChunkedDecoder {
   #takeDataEnd(bytes: Buffer, at: number): number {
     const stop = Math.min(bytes.length, at + 2 - this.#text.length)
     this.#text += bytes.toString('latin1', at, stop)
-    if (!'\r\n'.startsWith(this.#text)) throw malformed('no line end follows the data of a chunk')
+    if (!'\r\n'.startsWith(this.#text)) throw incomplete('no line end follows the data of a chunk')
     if (this.#text.length < 2) return stop
     this.#text = ''
     this.#state = 'chunk-header'
@@ -179,7 +173,7 @@ export class AwsChunkedDecoder {
   }
 
   #append(bytes: Buffer, at: number, stop: number, bytesMax: number, complaint: string): void {
-    if (this.#text.length + stop - at > bytesMax) throw malformed(complaint)
+    if (this.#text.length + stop - at > bytesMax) throw incomplete(complaint)
     this.#text += bytes.toString('latin1', at, stop)
   }
 
@@ -214,7 +208,7 @@ export class AwsChunkedDecoder {
 
   #verifyTrailers(canonical: string, claimedSignature: string | undefined): void {
     if (this.#signatures === undefined) return
-    if (claimedSignature === undefined) throw malformedTrailer(`${this.#signatureTrailer} is missing`)
+    if (claimedSignature === undefined) throw incomplete(`${this.#signatureTrailer} is missing`)
     const sha256 = hash('sha256', Buffer.from(canonical, 'latin1'))
     if (!this.#signatures.acceptTrailer(sha256, claimedSignature)) throw new S3Error('SignatureDoesNotMatch')
   }
@@ -222,7 +216,7 @@ export class AwsChunkedDecoder {
 
 function parseTrailer(line: string): { name: string; value: string } {
   const [, name, value] = /^([!#$%&'*+.^_`|~0-9a-z-]+):([^\r]*)$/i.exec(line) ?? []
-  if (name === undefined || value === undefined) throw malformedTrailer('a line is not a name and a value')
+  if (name === undefined || value === undefined) throw incomplete('a trailer is not a name and a value')
   return { name: name.toLowerCase(), value: canonicalHeaderValue(value) }
 }
 

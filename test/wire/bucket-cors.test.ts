@@ -125,6 +125,7 @@ wireTests('PutBucketCors', [
   {
     it: 'refuses a document of more than 64 KiB',
     ...refusal('MaxMessageLengthExceeded', { MaxMessageLengthBytes: '65536' }),
+    message: 'Your request was too big.',
     given: given(small),
     ask: putCors([...full, ...Array.from({ length: 2000 }, () => ['AllowedHeader', 'x-header'] as const)]),
     afterwards: methodsAre('GET'),

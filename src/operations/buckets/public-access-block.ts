@@ -42,7 +42,7 @@ export const putPublicAccessBlockOperation = defineOperation({
   permission: 's3:PutBucketPublicAccessBlock',
   summary: 'Says what of a bucket stays closed to the public. What the document leaves out is not blocked.',
   input: { ...checksumsIn, ...ownership },
-  inputBody: requiredDocument(root, blockShape, true),
+  inputBody: requiredDocument(root, blockShape),
   output: {},
   errors: ['NoSuchBucket', 'InvalidRequest', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
 
