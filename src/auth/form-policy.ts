@@ -24,6 +24,8 @@ export interface FieldCondition {
 
 const invalid = (what: string): S3Error => new S3Error('InvalidPolicyDocument', { message: `Invalid Policy: ${what}` })
 
+const wrongNumber = (of: string): S3Error => invalid(`Invalid ${of}: wrong number of arguments.`)
+
 /** `encoded`: the form's `policy` field. Throws InvalidPolicyDocument. */
 export function parseFormPolicy(encoded: string): FormPolicy {
   const document = parseObject(encoded)
@@ -39,6 +41,7 @@ export function parseFormPolicy(encoded: string): FormPolicy {
   const { conditions } = document
   if (conditions === undefined) throw invalid('Policy is missing conditions.')
   if (!Array.isArray(conditions)) throw invalid("Invalid 'conditions' value: must be a List.")
+  if (conditions.length === 0) throw invalid('Policy is missing conditions.')
   for (const condition of conditions as unknown[]) {
     const range = lengthRange(condition)
     if (range === undefined) {
@@ -88,8 +91,9 @@ function lengthRange(condition: unknown): { min: number; max: number } | undefin
   if (!Array.isArray(condition)) return undefined
   const [name, ...bounds] = condition as unknown[]
   if (typeof name !== 'string' || name.toLowerCase() !== 'content-length-range') return undefined
+  if (bounds.length !== 2) throw wrongNumber('content-length-range')
   const [min, max] = bounds.map(byteCount)
-  if (bounds.length !== 2 || min === undefined || max === undefined || min > max) {
+  if (min === undefined || max === undefined || min > max) {
     throw invalid(`Invalid content-length-range: ${written(condition)}`)
   }
   return { min, max }
@@ -103,7 +107,7 @@ function byteCount(value: unknown): number | undefined {
 
 function fieldCondition(condition: unknown): FieldCondition {
   if (Array.isArray(condition)) return listedCondition(condition)
-  if (!isObject(condition)) throw invalid(`Invalid condition: ${written(condition)}`)
+  if (!isObject(condition)) throw invalid('Invalid condition test: must be a List or Object.')
   const [entry, ...others] = Object.entries(condition)
   if (entry === undefined || others.length > 0) {
     throw invalid('Invalid Simple-Condition: Simple-Conditions must have exactly one property specified.')
@@ -117,9 +121,9 @@ function listedCondition(condition: readonly unknown[]): FieldCondition {
   const [name, field, value] = condition
   const operator = typeof name === 'string' ? name.toLowerCase() : ''
   if (operator !== 'eq' && operator !== 'starts-with')
-    throw invalid(`Invalid condition operator: ${written(condition)}`)
-  const isWhole = condition.length === 3 && typeof value === 'string'
-  if (!isWhole || typeof field !== 'string' || !/^\$./.test(field)) {
+    throw invalid(`Invalid Condition: unknown operation '${typeof name === 'string' ? name : JSON.stringify(name)}'.`)
+  if (condition.length !== 3) throw wrongNumber(operator === 'eq' ? 'Eq' : operator)
+  if (typeof value !== 'string' || typeof field !== 'string' || !/^\$./.test(field)) {
     throw invalid(`Invalid condition: ${written(condition)}`)
   }
   return { operator, field: field.slice(1), value }

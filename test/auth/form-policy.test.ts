@@ -36,14 +36,33 @@ describe('a document that is no policy', () => {
     ['with an empty condition', documentOf([{}]), /must have exactly one property/],
     ['with two in one condition', documentOf([{ a: '1', b: '2' }]), /must have exactly one property/],
     ['with a number for a value', documentOf([{ success_action_status: 201 }]), /value must be a string/],
-    ['with a text for a condition', documentOf(['key']), 'Invalid condition: "key"'],
-    ['with null for a condition', documentOf([null]), 'Invalid condition: null'],
-    ['with an operator that nobody knows', documentOf([['ends-with', '$key', 'a']]), /Invalid condition operator/],
+    ['with an empty list of conditions', documentOf([]), 'Policy is missing conditions.'],
+    ['with a text for a condition', documentOf(['key']), 'Invalid condition test: must be a List or Object.'],
+    ['with null for a condition', documentOf([null]), 'Invalid condition test: must be a List or Object.'],
+    [
+      'with an operator that nobody knows',
+      documentOf([['ends-with', '$key', 'a']]),
+      "Invalid Condition: unknown operation 'ends-with'.",
+    ],
+    ['with no text for an operator', documentOf([[1, '$key', 'a']]), "Invalid Condition: unknown operation '1'."],
     ['with a field that has no dollar sign', documentOf([['eq', 'key', 'a']]), 'Invalid condition: ["eq", "key", "a"]'],
     ['with a field that has no name', documentOf([['eq', '$', 'a']]), /Invalid condition/],
-    ['with too few items', documentOf([['eq', '$key']]), /Invalid condition/],
-    ['with too many items', documentOf([['eq', '$key', 'a', 'b']]), /Invalid condition/],
-    ['with half a range', documentOf([['content-length-range', 0]]), /Invalid content-length-range/],
+    ['with too few items', documentOf([['eq', '$key']]), 'Invalid Eq: wrong number of arguments.'],
+    [
+      'with too many items',
+      documentOf([['starts-with', '$key', 'a', 'b']]),
+      'Invalid starts-with: wrong number of arguments.',
+    ],
+    [
+      'with half a range',
+      documentOf([['content-length-range', 0]]),
+      'Invalid content-length-range: wrong number of arguments.',
+    ],
+    [
+      'with more than a range',
+      documentOf([['content-length-range', 0, 1, 2]]),
+      'Invalid content-length-range: wrong number of arguments.',
+    ],
     ['with a range below nothing', documentOf([['content-length-range', -1, 0]]), /Invalid content-length-range/],
     ['with a range of no bytes', documentOf([['content-length-range', 2, 1]]), /Invalid content-length-range/],
     ['with a range of pieces of bytes', documentOf([['content-length-range', 0.5, 1]]), /Invalid content-length-range/],
@@ -226,5 +245,5 @@ describe('a form that its policy refuses', () => {
 it('bounds the file by all of its ranges, in numbers or text', () => {
   const { fileBytesMin, fileBytesMax } = policyOf(['content-length-range', 1, 50], ['Content-Length-Range', '2', '100'])
   expect([fileBytesMin, fileBytesMax]).toEqual([2, 50])
-  expect(policyOf()).toMatchObject({ fileBytesMin: 0, fileBytesMax: Number.POSITIVE_INFINITY })
+  expect(policyOf(bucket)).toMatchObject({ fileBytesMin: 0, fileBytesMax: Number.POSITIVE_INFINITY })
 })
