@@ -22,6 +22,8 @@ export interface FieldPlace {
 export interface InputField<T> extends FieldPlace {
   support: Support
   required: boolean
+  /** The answer to a request without a required field, where S3 has words of its own for it. */
+  missing?: () => S3Error
   /** It may be sent many times, and its values are arrays, which are joined. */
   repeatable?: true
   /** Permissions that a request needs in addition to the operation's own if it sends this field with any value but `false`. */
@@ -62,12 +64,13 @@ export function vendorPrefix(name: string): InputField<Record<string, string>> {
   }
 }
 
-/** A field that must be present. Without it: InvalidArgument for the query, InvalidRequest for a header. */
-export function required<T>(field: InputField<T | undefined>): InputField<T> {
+/** A field that must be present. Without it: `missing`, or InvalidArgument for the query and InvalidRequest for a header. */
+export function required<T>(field: InputField<T | undefined>, missing?: () => S3Error): InputField<T> {
   const { parse } = field
   return {
     ...field,
     required: true,
+    ...(missing === undefined ? {} : { missing }),
     parse: (raw, name) => {
       const value = parse(raw, name)
       if (value === undefined) throw notImplemented(name)

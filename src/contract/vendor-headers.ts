@@ -48,6 +48,7 @@ const guarantees: ReadonlySet<string> = new Set([
 /** S3's own names that clients also send with operations where they mean nothing, and why. There they are ignored, whatever their family. */
 export const meaninglessElsewhere: ReadonlyMap<string, string> = new Map([
   ['checksum-mode', 'It asks for checksums in the answer, which only answers about objects can hold.'],
+  ['expected-bucket-owner', 'It says whose a bucket must be, where one is made or where no bucket is named.'],
   ['max-parts', 'It bounds a list, which only some answers hold.'],
   ['metadata-directive', 'It says which metadata a copy gets. Nothing is copied where there is no source.'],
   ['object-attributes', 'It picks elements of an answer that only one operation gives.'],

@@ -145,7 +145,8 @@ function addPrefixed(input: Input, prefixes: readonly NamedField[], name: string
   return true
 }
 
-function missingField({ in: place, name }: InputField<unknown>): S3Error {
+function missingField({ in: place, name, missing }: InputField<unknown>): S3Error {
+  if (missing !== undefined) return missing()
   if (place === 'query') return invalidArgument(name, '', `The parameter ${name} is required.`)
   return new S3Error('InvalidRequest', { message: `Missing required header for this request: ${name}` })
 }

@@ -370,7 +370,14 @@ const rows: Row[] = [
   },
 ]
 
-wireTests('CreateBucket', rows)
+wireTests('CreateBucket', [
+  ...rows,
+  {
+    it: 'ignores whose the bucket is expected to be, as in S3',
+    status: 200,
+    ask: { method: 'PUT', vendor: { 'expected-bucket-owner': 'nobody' } },
+  },
+])
 
 wireTests(
   'CreateBucket',

@@ -239,10 +239,19 @@ const refused: Row[] = [
   {
     it: 'refuses a request that asks for nothing',
     ...refusal('InvalidRequest', {}),
+    message:
+      'The {{prefix}}object-attributes header specifying the attributes to be retrieved is either missing or empty',
     given: bare,
     ask: { method: 'GET', key: 'a', query: { attributes: '' } },
   },
-  { it: 'refuses an empty list', ...refusal('InvalidRequest', {}), given: bare, ask: ask('') },
+  {
+    it: 'refuses an empty list',
+    ...refusal('InvalidRequest', {}),
+    message:
+      'The {{prefix}}object-attributes header specifying the attributes to be retrieved is either missing or empty',
+    given: bare,
+    ask: ask(''),
+  },
   ...(['Etag', 'Owner', 'ETag,', 'ETag;ObjectSize'] as const).map(
     (asked): Row => ({
       it: `refuses "${asked}"`,

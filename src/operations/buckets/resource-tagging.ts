@@ -1,6 +1,6 @@
 /** TagResource, ListTagsForResource, UntagResource: S3 Control's way to the tags of a bucket, which Terraform's provider for AWS goes. */
 import { queryList, required, vendor } from '../../contract/fields.ts'
-import { checksumsIn, requiredDocument } from '../../contract/groups.ts'
+import { checksumsIn, ownership, requiredDocument } from '../../contract/groups.ts'
 import { list, struct } from '../../contract/shapes.ts'
 import { text } from '../../contract/values.ts'
 import { S3Error } from '../../errors.ts'
@@ -10,7 +10,7 @@ import { checkTags } from '../../rules/tag-set.ts'
 import { defineOperation } from '../context.ts'
 import { tagShape, toTaggingDocument, toTags } from '../objects/tagging-document.ts'
 
-const accountIn = { accountId: required(vendor('account-id', text)) } as const
+const accountIn = { accountId: required(vendor('account-id', text)), ...ownership } as const
 const tagsShape = struct({ Tags: struct({ Tag: list(tagShape) }) })
 
 /** Throws AccessDenied unless the account that the request names owns the bucket. */

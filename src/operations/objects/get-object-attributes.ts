@@ -34,7 +34,8 @@ const attributeList: Parser<ReadonlySet<AttributeName>> = (raw, name) => {
 
 const nothingAsked = (): S3Error =>
   new S3Error('InvalidRequest', {
-    message: 'The object-attributes header specifying the attributes to be retrieved is either missing or empty',
+    vendorMessage: (header) =>
+      `The ${header('object-attributes')} header specifying the attributes to be retrieved is either missing or empty`,
   })
 
 export const getObjectAttributesOperation = defineOperation({
@@ -46,7 +47,7 @@ export const getObjectAttributesOperation = defineOperation({
   versionPermission: ['s3:GetObjectVersionAttributes', 's3:GetObjectVersion'],
   summary: 'Returns those of an object’s entity tag, checksum, parts, storage class and size that the request names.',
   input: {
-    objectAttributes: required(vendor('object-attributes', attributeList)),
+    objectAttributes: required(vendor('object-attributes', attributeList), nothingAsked),
     maxParts: vendor('max-parts', pageNumber),
     partNumberMarker: vendor('part-number-marker', pageNumber),
     versionId,
