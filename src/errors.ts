@@ -43,10 +43,10 @@ export const errorTable = {
     status: 403,
     message: 'Only the last chunk is allowed to have a size less than 8192 bytes.',
   },
-  InvalidDigest: { status: 400, message: 'The Content-MD5 or checksum value that you specified is not valid.' },
+  InvalidDigest: { status: 400, message: 'The Content-MD5 you specified was invalid.' },
   InvalidEncryptionAlgorithmError: {
     status: 400,
-    message: 'The encryption request that you specified is not valid. The valid value is AES256.',
+    message: 'The Encryption request you specified is not valid. Supported value: AES256.',
   },
   InvalidLocationConstraint: { status: 400, message: 'The specified location-constraint is not valid' },
   InvalidPart: {

@@ -17,7 +17,7 @@ import {
   worksOnly,
 } from './fields.ts'
 import type { Shape } from './shapes.ts'
-import { base64Digest, boolean, isoInstant, lenientHttpDate, oneOf, oneOfOr, type Parser, text } from './values.ts'
+import { boolean, isoInstant, lenientHttpDate, md5Digest, oneOf, oneOfOr, type Parser, text } from './values.ts'
 
 /** Accepted on every operation that names a bucket. */
 export const ownership = {
@@ -148,7 +148,7 @@ function ofEachChecksum<F>(make: (header: string) => F): Record<ChecksumInputNam
 
 /** Checksums of the data, sent as headers. SDKs also announce which one they send, even when it is a trailer. */
 export const checksumsIn = {
-  contentMd5: header('Content-MD5', base64Digest(16)),
+  contentMd5: header('Content-MD5', md5Digest),
   ...ofEachChecksum((header) => vendor(header, text)),
   sdkChecksumAlgorithm: vendor('sdk-checksum-algorithm', algorithmName),
 } as const

@@ -27,11 +27,11 @@ export function documentRows(
     ['what is no XML', 'Enabled'],
     ['a document type', `<!DOCTYPE x>${body}`],
   ]
-  const badDigests: [what: string, code: 'BadDigest' | 'InvalidDigest', more: Partial<Ask>][] = [
+  const badDigests: [what: string, code: 'BadDigest' | 'InvalidDigest' | 'InvalidRequest', more: Partial<Ask>][] = [
     ['a wrong Content-MD5', 'BadDigest', { headers: { 'Content-MD5': md5Base64('another') } }],
     ['a malformed Content-MD5', 'InvalidDigest', { headers: { 'Content-MD5': 'x' } }],
     ['a wrong checksum', 'BadDigest', { vendor: { 'checksum-sha256': referenceChecksum('SHA256', 'another') } }],
-    ['a malformed checksum', 'InvalidDigest', { vendor: { 'checksum-sha256': 'AAAA' } }],
+    ['a malformed checksum', 'InvalidRequest', { vendor: { 'checksum-sha256': 'AAAA' } }],
   ]
   const goodDigests: [what: string, more: Partial<Ask>][] = [
     ['the right Content-MD5', { headers: { 'Content-MD5': md5Base64(body) } }],

@@ -90,6 +90,13 @@ const announced: Row[] = [
     afterwards: isNotThere,
   },
   {
+    it: 'refuses a Content-MD5 that is none',
+    ...refusal('InvalidDigest', {}),
+    message: 'The Content-MD5 you specified was invalid.',
+    ask: put({ body: text, headers: { 'Content-MD5': 'BAD' } }),
+    afterwards: isNotThere,
+  },
+  {
     it: 'takes the checksum of nothing in a presigned URL for none, which is how an SDK signs before it has the body',
     status: 200,
     ask: put({

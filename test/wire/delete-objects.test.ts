@@ -216,7 +216,8 @@ const refused: Row[] = [
   {
     it: 'refuses a malformed checksum',
     ...keepsAll,
-    ...refusal('InvalidDigest', {}),
+    ...refusal('InvalidRequest', {}),
+    message: 'Value for {{prefix}}checksum-sha256 header is invalid.',
     ask: ask(body, { headers: {}, vendor: { 'checksum-sha256': 'AAAA' } }),
   },
   ...['mfa'].map(

@@ -141,6 +141,9 @@ const refusals: Row[] = [
     it: `refuses ${what}`,
     ...refusal(code, {}),
     ...refused(withCustomer(change)),
+    ...(code === 'InvalidEncryptionAlgorithmError'
+      ? { message: 'The Encryption request you specified is not valid. Supported value: AES256.' }
+      : {}),
   })),
   ...thirdsOfCustomerKey(refused),
   ...['aes256', 'AES-256', 'AWS:KMS', 'none', ''].map((method) => ({

@@ -6,9 +6,10 @@ import {
   checksumFields,
   digestOf,
   digestsReady,
+  isBase64Of,
 } from '../../checksums/checksums.ts'
 import type { InputBody, RequestBody } from '../../contract/fields.ts'
-import { base64Digest } from '../../contract/values.ts'
+import { md5Digest } from '../../contract/values.ts'
 import { notImplemented, S3Error } from '../../errors.ts'
 import { amzDialect, singleValue, type VendorValues } from '../dialect.ts'
 import type { Exchange } from '../exchange.ts'
@@ -64,12 +65,17 @@ function expectEmptyBody(head: RequestHead, vendorValues: VendorValues): void {
   for (const digest of digests) expectDigest(digest, checksumFields[digest.algorithm].ofNothing)
 }
 
-/** The checksum that a header holds, if one does. */
+/** The checksum that a header holds, if one does. Throws InvalidRequest. */
 function sentChecksum(vendorValues: VendorValues, algorithm: ChecksumAlgorithm): SentDigest[] {
   const { header, bytes } = checksumFields[algorithm]
   const sent = vendorValues.get(header)
   if (sent === undefined) return []
-  const value = base64Digest(bytes)(singleValue(sent), sent.sentName)
+  const value = singleValue(sent)
+  if (!isBase64Of(bytes, value)) {
+    throw new S3Error('InvalidRequest', {
+      vendorMessage: (prefixed) => `Value for ${prefixed(header)} header is invalid.`,
+    })
+  }
   return [{ algorithm, name: algorithm, expected: () => value }]
 }
 
@@ -100,7 +106,7 @@ function documentBody(declared: DocumentBody, read: (document: Buffer) => unknow
   }
 }
 
-/** Throws InvalidDigest, and InvalidRequest when the operation requires a digest and none was sent. */
+/** Throws InvalidDigest, and InvalidRequest for a malformed checksum, or when the operation requires a digest and none was sent. */
 function sentDigests(
   { digestRequired, checksumsOf = 'body' }: DocumentBody,
   head: RequestHead,
@@ -127,7 +133,7 @@ function sentDigests(
 function sentMd5(head: RequestHead): SentDigest | undefined {
   const sent = headerValue(head, 'content-md5')
   if (sent === undefined) return undefined
-  const value = base64Digest(16)(sent, 'Content-MD5')
+  const value = md5Digest(sent, 'Content-MD5')
   return { algorithm: 'MD5', name: 'Content-MD5', expected: () => value }
 }
 

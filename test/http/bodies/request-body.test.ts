@@ -245,7 +245,7 @@ describe('a request that has no body', () => {
       '',
     ],
     ['the checksum of something', [['x-amz-checksum-crc32', base64Crc32('x')]], 'BadDigest'],
-    ['a malformed checksum', [['x-amz-checksum-sha256', 'AAAA']], 'InvalidDigest'],
+    ['a malformed checksum', [['x-amz-checksum-sha256', 'AAAA']], 'InvalidRequest'],
     ['the Content-MD5 of something', [['Content-MD5', createHash('md5').update('x').digest('base64')]], 'BadDigest'],
   ])('with %s', async (_what, headers, code) => {
     expect((await fixture.send({ method: 'GET', path: '/b/k', headers })).code).toBe(code)
@@ -273,7 +273,7 @@ describe('XML bodies', () => {
     ['a wrong Content-MD5', [['Content-MD5', md5('x')]], 'BadDigest'],
     ['a malformed Content-MD5', [['Content-MD5', 'x']], 'InvalidDigest'],
     ['a wrong checksum', [['x-amz-checksum-crc32', base64Crc32('x')]], 'BadDigest'],
-    ['a malformed checksum', [['x-amz-checksum-sha256', 'AAAA']], 'InvalidDigest'],
+    ['a malformed checksum', [['x-amz-checksum-sha256', 'AAAA']], 'InvalidRequest'],
     [
       'an algorithm without its checksum',
       [
