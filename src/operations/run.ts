@@ -8,6 +8,7 @@ import { findBucket } from '../objects/buckets.ts'
 import { findVersion } from '../objects/find-version.ts'
 import type { ExistingObject } from './access/authorize.ts'
 import { BucketlessScope, ObjectNeededOf, RequestScope } from './access/request-scope.ts'
+import { regionOf } from './buckets/location-constraint.ts'
 import {
   type AskingScope,
   type OperationContext,
@@ -46,7 +47,25 @@ export async function runAfter(
   if (error instanceof ObjectNeededOf) return runWithObject(error.resource, operation, request, input)
   if (!(error instanceof S3Error)) throw error
   if (isMissingObject(error)) throw await hiddenFromStrangers(error, operation, request)
-  throw await bucketFirst(operation, request, input, error)
+  throw withRegion(await bucketFirst(operation, request, input, error), operation, request)
+}
+
+const tellingRegion: ReadonlySet<string> = new Set(['HeadBucket', 'ListObjects', 'ListObjectsV2'])
+
+/**
+ * S3 names the bucket's region also to those whom it refuses, and clients look it up so before they sign. An unsigned request gets this server's region, also
+ * where there is no bucket, because the bucket's own would tell that there is one.
+ */
+function withRegion(
+  error: S3Error,
+  { name }: Operation<OperationContext>,
+  { bucket, principal, region }: OperationRequest,
+): S3Error {
+  if (error.code !== 'AccessDenied' || !tellingRegion.has(name)) return error
+  const constraint = principal === nobody ? undefined : lastSeen(bucket)?.locationConstraint
+  const { message, reason } = error
+  const vendorHeaders = { 'bucket-region': regionOf(constraint, region) }
+  return new S3Error('AccessDenied', { message, vendorHeaders, ...(reason === undefined ? {} : { reason }) })
 }
 
 async function runWithObject(

@@ -217,11 +217,13 @@ function refusedRows(listing: Listing): Row[] {
       it: "answers AccessDenied for another account's bucket",
       ...refusal('AccessDenied', {}),
       ask: ask({}, { signedBy: otherKey }),
+      vendor: { 'bucket-region': 'us-east-1' },
     },
     {
       it: 'answers AccessDenied where another owner is expected',
       ...refusal('AccessDenied', {}),
       ask: ask({}, { vendor: { 'expected-bucket-owner': 'other' } }),
+      vendor: { 'bucket-region': 'us-east-1' },
     },
   ]
 }

@@ -143,6 +143,14 @@ const answered: Row[] = [
     sdk: throughSdk([{ Key: 'a', ETag: `"${md5Hex('a')}"` }], { Deleted: [{ Key: 'a' }] }),
   },
   {
+    it: 'takes an element for one entity tag, and so removes nothing for a list of them',
+    status: 200,
+    given: stored,
+    ask: ask(document([`<Key>a</Key><ETag>"x", "${md5Hex('a')}"</ETag>`])),
+    xml: { DeleteResult: { Error: error('a', 'PreconditionFailed') } },
+    afterwards: left(['a', 'b', 'c']),
+  },
+  {
     it: 'answers NoSuchKey for an entity tag of nothing',
     status: 200,
     ask: ask(document(['<Key>a</Key><ETag>"x"</ETag>'])),

@@ -44,6 +44,7 @@ const rows: Row[] = [
     ...refusal('AccessDenied'),
     ask: { method: 'HEAD', signedBy: otherKey },
     body: empty,
+    vendor: { 'bucket-region': 'us-east-1' },
   },
   {
     it: 'accepts the owner that is expected',
@@ -56,6 +57,7 @@ const rows: Row[] = [
     it: 'answers 403 where another owner is expected',
     ...refusal('AccessDenied'),
     ask: { method: 'HEAD', vendor: { 'expected-bucket-owner': 'other' } },
+    vendor: { 'bucket-region': 'us-east-1' },
     sdk: sdk(HeadBucketCommand, { Bucket: 'wire', ExpectedBucketOwner: 'other' }),
   },
 ]

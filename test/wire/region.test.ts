@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { styleName, styles } from '../support/wire-client.ts'
 import { wireServer, wireTo } from '../support/wire-fixture.ts'
+import { otherKey } from '../support/wire-server.ts'
 
 const server = wireServer({ region: 'home-north-1' })
 
@@ -21,6 +22,24 @@ describe.each(styles.map((style) => ({ name: styleName(style), style })))(
       }
     })
 
+    // Also where the bucket has another region, or is missing: the header must not tell a stranger which buckets there are.
+    it.each(['of-the-server', 'of-a-region', 'missing'])(
+      "names the server's region to an unsigned request for %s",
+      async (bucket) => {
+        for (const [method, query] of [
+          ['HEAD', {}],
+          ['GET', {}],
+          ['GET', { 'list-type': '2' }],
+        ] as const) {
+          const reply = await wire.ask({ method, query, bucket, unsigned: true })
+          expect(reply.status).toBe(403)
+          expect(reply.headers.get(`${row.style.prefix}bucket-region`)).toBe('home-north-1')
+        }
+        const other = await wire.ask({ method: 'GET', bucket, query: { versions: '' }, unsigned: true })
+        expect([other.status, other.headers.has(`${row.style.prefix}bucket-region`)]).toEqual([403, false])
+      },
+    )
+
     it.each([
       ['of-the-server', 'home-north-1', ''],
       ['of-a-location', 'home-north-1', 'default'],
@@ -29,6 +48,9 @@ describe.each(styles.map((style) => ({ name: styleName(style), style })))(
     ])('HeadBucket, ListBuckets and its filter agree on the bucket %s: %s', async (bucket, region, constraint) => {
       const head = await wire.must({ method: 'HEAD', bucket })
       expect(head.headers.get(`${row.style.prefix}bucket-region`)).toBe(region)
+      const refusedHead = await wire.ask({ method: 'HEAD', bucket, signedBy: otherKey })
+      expect(refusedHead.status).toBe(403)
+      expect(refusedHead.headers.get(`${row.style.prefix}bucket-region`)).toBe(region)
 
       const entry = new RegExp(`<Name>${bucket}</Name><CreationDate>[^<]*</CreationDate><BucketRegion>${region}<`)
       const list = async (query: Record<string, string>): Promise<string> =>

@@ -115,8 +115,12 @@ function deletionOf(object: NamedObject, scope: BucketScope, bypassGovernance: b
   }
 }
 
+/** An entity tag that no object has. */
+const nobodysTag = '""'
+
+// S3 takes the element for one entity tag. Unlike the header, it can't hold a list.
 const conditionsOf = ({ ETag, LastModifiedTime, Size }: NamedObject) => ({
-  ifMatch: ETag,
+  ifMatch: ETag?.includes(',') ? nobodysTag : ETag,
   ifMatchLastModifiedMs: LastModifiedTime,
   ifMatchSize: Size,
 })
