@@ -107,6 +107,14 @@ const rows: Row[] = [
     ...page({ PartNumberMarker: '3', NextPartNumberMarker: '30', Part: [part(5), part(30)] }),
   },
   {
+    // Truncated and with the same marker, it would have clients ask for ever.
+    it: 'lists nothing where nothing is asked for, and is not truncated',
+    given: parts,
+    ask: ask({ 'max-parts': '0' }),
+    ...page({ MaxParts: '0', NextPartNumberMarker: '0' }),
+    sdk: sdk(ListPartsCommand, { ...input, MaxParts: 0 }, { IsTruncated: false, NextPartNumberMarker: '0' }),
+  },
+  {
     it: 'takes empty numbers for none',
     given: parts,
     ask: ask({ 'max-parts': '', 'part-number-marker': '' }),

@@ -96,7 +96,7 @@ export const listPartsOperation = defineOperation({
         PartNumberMarker: marker,
         NextPartNumberMarker: page.parts.at(-1)?.number ?? marker,
         MaxParts: max,
-        IsTruncated: page.truncated,
+        IsTruncated: page.truncated && max > 0,
         Part: page.parts.map((part) => {
           const { ChecksumType: _, ...elements } = checksumElements(part.checksum)
           return {
