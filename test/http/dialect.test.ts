@@ -127,7 +127,7 @@ describe.each([amzDialect, storeDialect])('in the $prefix dialect', ({ prefix, n
   })
 
   it('a header that asks for what no operation does is refused by name, transport headers are not', async () => {
-    for (const name of ['Website-Redirect-Location', 'If-Match-Size', 'Expected-Bucket-Owner']) {
+    for (const name of ['Website-Redirect-Location', 'If-Match-Size', 'Source-Expected-Bucket-Owner']) {
       const refusal = await fixture.send({ path: '/b/k', headers: [[prefix + name, 'x']] }, { prefix: vendorPrefix })
       expect([refusal.status, refusal.code]).toEqual([501, 'NotImplemented'])
       expect(refusal.body.toString()).toContain(prefix + name)

@@ -104,6 +104,14 @@ describe('the permission of', () => {
   )
 })
 
+// Where the header is not declared it is ignored, and the request would reach a bucket of somebody else.
+it('an operation that reaches a bucket heeds whose the bucket is expected to be', () => {
+  const reaching = operations.filter(({ implemented, errors }) => implemented && errors.includes('NoSuchBucket'))
+  const heeds = ({ input }: (typeof operations)[number]): boolean =>
+    Object.values(input).some(({ name }) => name === 'expected-bucket-owner')
+  expect(reaching.filter((each) => !heeds(each)).map(({ name }) => name)).toEqual([])
+})
+
 /** By the field that is sent, and with what. */
 const taken: readonly (readonly [field: RegExp, operation: RegExp, permissions: readonly string[]])[] = [
   [/^if-match$/, /PUT|POST/, ['s3:GetObject']],
