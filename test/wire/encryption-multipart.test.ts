@@ -192,6 +192,12 @@ describe.each(['x-amz-', 'x-store-'] as const)('%s', (prefix) => {
     expect([body.equals(whole), headers.get(`${prefix}meta-a`)]).toEqual([true, 'b'])
   })
 
+  it('copies onto itself without a new key to encrypt no more at all, as minio-go does', async () => {
+    await wire.must({ method: 'PUT', key, body: whole, vendor: customerHeaders('owner') })
+    await wire.must({ method: 'PUT', key, vendor: { 'copy-source': `/wire/${key}`, ...sourceHeaders('owner') } })
+    expect((await wire.must({ method: 'GET', key })).body.equals(whole)).toBe(true)
+  })
+
   it('reads no source without its key, and asks no key for one that has none', async () => {
     await wire.must({ method: 'PUT', key: 'sealed', body: 'x', vendor: customerMode.write })
     await wire.must({ method: 'PUT', key: 'plain', body: 'x' })

@@ -120,8 +120,9 @@ export const copyObjectOperation = defineOperation({
       return { range: { start: 0, end: record.size } }
     })
     try {
-      // The default encryption of a bucket may have come after the object.
-      if (changesNothing && opened.bucket.encryption === undefined) {
+      // The default encryption of a bucket may have come after the object, and a copy that names no key takes the client's away.
+      const staysEncrypted = opened.bucket.encryption === undefined && opened.record.encryption?.by !== 'customer'
+      if (changesNothing && staysEncrypted) {
         throw new S3Error('InvalidRequest', {
           message:
             "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
