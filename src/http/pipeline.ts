@@ -30,6 +30,7 @@ import { FormBody } from './forms/form-body.ts'
 import { openFormFile } from './forms/form-file.ts'
 import { compileForwarded, type ForwardedReader } from './forwarded.ts'
 import { answerHealth } from './health.ts'
+import { refuseMinioRequest } from './minio-requests.ts'
 import type { PipelineOptions } from './pipeline-options.ts'
 import { PublicEndpoints } from './public-endpoints.ts'
 import { conditionValue } from './request-conditions.ts'
@@ -119,6 +120,7 @@ class Pipeline {
       if (exchange.refusal !== undefined) throw exchange.refusal
       // Browsers don't sign a preflight. A signature in its URL belongs to the request that follows.
       if (head.method === 'OPTIONS') return answerPreflight(exchange, head, this.#bucketOfHost)
+      refuseMinioRequest(head)
       const renewal = this.#options.credentials.renewal()
       if (renewal !== undefined) await renewal
       if (this.#sts.isFor(head)) return await this.#sts.answer(exchange, head)
