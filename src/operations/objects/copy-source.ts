@@ -32,7 +32,7 @@ export interface CopySource {
   versionId: string | undefined
 }
 
-/** `/bucket/key?versionId=null`, percent-encoded, with or without the first slash. Throws InvalidArgument. */
+/** `/bucket/key?versionId=null`, percent-encoded, with or without the first slash. A plus is a space. Throws InvalidArgument. */
 export function parseCopySource(header: string): CopySource {
   const invalid = () =>
     invalidVendorArgument(
@@ -62,7 +62,8 @@ function decodePath(path: string): string | undefined {
   // Decoding invalid UTF-8 would give another key.
   if (!Buffer.from(text).equals(bytes)) return undefined
   try {
-    return decodeURIComponent(text)
+    // S3 reads it as a form: a plus that means itself has to be encoded.
+    return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     return undefined
   }

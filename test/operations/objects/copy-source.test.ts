@@ -17,7 +17,9 @@ describe('a copy source', () => {
     ['bucket%2Fkey', 'bucket', 'key'],
     ['%2Fbucket/key', 'bucket', 'key'],
     ['bucket/a%2Fb', 'bucket', 'a/b'],
-    ['bucket/a+b', 'bucket', 'a+b'],
+    // Go Cloud encodes it so, and a recording of S3 copies that source.
+    ['bucket%2Fa+b%2B', 'bucket', 'a b+'],
+    ['bucket/a+b', 'bucket', 'a b'],
     ['bucket/a%20b%2Bc', 'bucket', 'a b+c'],
     ['bucket/a%252Fb', 'bucket', 'a%2Fb'],
     ['bucket/%3F', 'bucket', '?'],
