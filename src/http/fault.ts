@@ -26,10 +26,13 @@ const detailCharsMax = 4 * limits.headerSectionBytesMax
 
 const detail = (text: string): string => escapeXml(text.slice(0, detailCharsMax))
 
+/** Quotes need no escape in an element, and S3 leaves them in messages, where clients look for the condition of a policy that failed. */
+const message = (text: string): string => detail(text).replaceAll('&quot;', '"')
+
 /** The element without the XML declaration, because a slow answer has already sent that. */
 export function faultElement(fault: S3Error, context: FaultContext): string {
   const { resource, requestId, hostId, dialect, isOfControl = false } = context
-  let xml = `<Code>${fault.code}</Code><Message>${detail(fault.messageFor(dialect.prefix))}</Message>`
+  let xml = `<Code>${fault.code}</Code><Message>${message(fault.messageFor(dialect.prefix))}</Message>`
   xml += refusedMethod(fault, context)
   for (const [name, value] of Object.entries(fault.vendorDetails)) xml += `<${name}>${dialect.prefix}${value}</${name}>`
   for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${detail(value)}</${name}>`

@@ -21,6 +21,12 @@ describe('an error', () => {
     expect(inStore).toContain('<ArgumentName>x-store-copy-source</ArgumentName>')
   })
 
+  it('leaves quotes in its message as they are, as S3 does, and no markup', () => {
+    const error = new S3Error('AccessDenied', { message: 'failed: ["eq", "$key", "<a>&quot;"]' })
+    const text = '<Message>failed: ["eq", "$key", "&lt;a&gt;&amp;quot;"]</Message>'
+    expect(faultDocument(error, place).toString()).toContain(text)
+  })
+
   it('repeats no more than that of a document', () => {
     expect(answer('"'.repeat(4_000_000)).length).toBeLessThan(1_000_000)
   })
