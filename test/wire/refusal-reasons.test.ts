@@ -42,7 +42,7 @@ it('leaves the answer to a signed request to say in S3’s words what was refuse
   const message = async (ask: Parameters<typeof wire.ask>[0]): Promise<string | undefined> =>
     /<Message>(.*)<\/Message>/.exec((await wire.ask(ask)).body.toString())?.[1]
   expect(await message({ method: 'GET', key: 'secret', signedBy: otherKey })).toBe(
-    'User: arn:aws:iam::other:root is not authorized to perform: s3:GetObject on resource: &quot;arn:aws:s3:::wire/secret&quot;',
+    'User: arn:aws:iam::other:root is not authorized to perform: s3:GetObject on resource: "arn:aws:s3:::wire/secret"',
   )
   expect(await message({ method: 'GET', key: 'secret', unsigned: true })).toBe('Access Denied')
 })
