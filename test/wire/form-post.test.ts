@@ -248,6 +248,7 @@ describe('bad input', () => {
     ['a part that is no field', 'MalformedPOSTRequest', () => behind(`--${formBoundary}\r\nA: b\r\n\r\nx\r\n`)],
     ['a name in two lines', 'MalformedPOSTRequest', () => behind(part('"x-ignore-a\nb"'))],
     ['an empty name', 'MalformedPOSTRequest', () => behind(part('""'))],
+    ['an empty name of a long field', 'MalformedPOSTRequest', () => behind(part('""', 'x'.repeat(30_000)))],
     [
       'no name',
       'MalformedPOSTRequest',

@@ -24,6 +24,8 @@ const malformed = (what: string): S3Error =>
     message: `The body of your POST request is not well-formed multipart/form-data: ${what}.`,
   })
 
+const nameless = (): S3Error => malformed('the name of a field is not one')
+
 /** A promise and the functions that settle it. Its rejection is never an unhandled one: only code that awaits it sees it. */
 function signal(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
   let resolve: () => void = () => {}
@@ -107,7 +109,7 @@ export class FormBody {
   }
 
   #openParser(Busboy: typeof ParserClass, contentType: string): Parser {
-    const parser = openParser(Busboy, contentType)
+    const parser = openParser(Busboy, contentType, (name) => this.#isFile(name))
     parser.on('field', (name: unknown, value: unknown) => this.#addField(name, value))
     parser.on('file', (_name, stream, filename) => {
       this.filename = typeof filename === 'string' ? filename : undefined
@@ -124,10 +126,17 @@ export class FormBody {
     return parser
   }
 
+  #isFile(name: string | undefined): boolean {
+    // Known from the head of the part: the part itself may be the file, and too long for a field.
+    if (name === '') this.#fail(nameless())
+    // A file name does not make a part the file: some clients give every part one.
+    return name?.toLowerCase() === 'file'
+  }
+
   #addField(name: unknown, value: unknown): void {
     if (this.#state !== 'fields') return
     if (typeof name !== 'string' || !/^[\x20-\x7e]+$/.test(name)) {
-      this.#fail(malformed('the name of a field is not one'))
+      this.#fail(nameless())
     } else if (typeof value !== 'string' || value.includes('\ufffd')) {
       this.#fail(malformed('a field is not UTF-8'))
     } else {
@@ -157,6 +166,7 @@ export class FormBody {
       this.#parser.write(line)
       // The parser reports a part only when it sees what follows the part's head.
       if (!this.#hasFile()) this.#lines.add(line)
+      if (this.#failure !== undefined) throw this.#failure
       if (this.#lines.bytes > limits.formFieldsBytesMax) throw new S3Error('MaxPostPreDataLengthExceeded')
       at += line.length
     }
@@ -237,12 +247,15 @@ class HeadLines {
   }
 }
 
-function openParser(Busboy: typeof ParserClass, contentType: string): Parser {
+function openParser(
+  Busboy: typeof ParserClass,
+  contentType: string,
+  isPartAFile: (name: string | undefined) => boolean,
+): Parser {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      // A file name does not make a part the file: some clients give every part one.
-      isPartAFile: (name) => name?.toLowerCase() === 'file',
+      isPartAFile,
       limits: { fieldSize: limits.formFieldsBytesMax, headerSize: 2 * limits.formFieldsBytesMax, files: 1 },
     })
   } catch {
