@@ -54,7 +54,7 @@ it('copies what has the prefix and the tags, by the rule with the greatest prior
   await whenCopied(world.s3, 'in/c')
   await whenCopied(world.s3, 'in/cold/d')
   expect([await statusOf('in/a'), await statusOf('out/b')]).toEqual([undefined, undefined])
-  expect(Object.keys(await history(world.far))).toEqual(['in/c', 'in/cold/d'])
+  expect(Object.keys(await history(world.far)).sort()).toEqual(['in/c', 'in/cold/d'])
   expect(await head(world.far, to, 'in/cold/d')).toMatchObject({ StorageClass: 'GLACIER' })
   expect(await history(world.s3)).toEqual({})
 })
