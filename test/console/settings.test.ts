@@ -6,6 +6,7 @@ import {
   GetBucketEncryptionCommand,
   GetBucketLifecycleConfigurationCommand,
   GetBucketNotificationConfigurationCommand,
+  GetBucketReplicationCommand,
   GetBucketTaggingCommand,
   GetBucketVersioningCommand,
   GetBucketWebsiteCommand,
@@ -15,7 +16,10 @@ import {
   type LifecycleRule,
   PutBucketLifecycleConfigurationCommand,
   PutBucketNotificationConfigurationCommand,
+  PutBucketReplicationCommand,
+  PutBucketVersioningCommand,
   type QueueConfiguration,
+  type ReplicationRule,
 } from '@aws-sdk/client-s3'
 import type { Locator } from 'playwright-core'
 import { expect, it } from 'vitest'
@@ -240,6 +244,61 @@ describeInstalled('a setting of a bucket', [['chromium', '--version']], () => {
     await panel.getByText('No rules.').waitFor()
     await save(panel)
     expect(await queues()).toBeUndefined()
+    expect(complaints).toEqual([])
+  })
+
+  it('replication: added beside what was set elsewhere, changed and removed', async () => {
+    const Bucket = 'originals'
+    for (const name of [Bucket, 'copies']) {
+      await visit.createBucket(name)
+      const VersioningConfiguration = { Status: 'Enabled' } as const
+      await visit.s3.send(new PutBucketVersioningCommand({ Bucket: name, VersioningConfiguration }))
+    }
+    const rules = async () =>
+      (await visit.s3.send(new GetBucketReplicationCommand({ Bucket }))).ReplicationConfiguration?.Rules
+    const elsewhere: ReplicationRule = {
+      ID: 'elsewhere',
+      Priority: 7,
+      Status: 'Disabled',
+      Filter: { And: { Prefix: 'a&<b>/', Tags: [{ Key: 'a', Value: 'b' }] } },
+      DeleteMarkerReplication: { Status: 'Disabled' },
+      Destination: { Bucket: 'arn:aws:s3:::copies', StorageClass: 'GLACIER' },
+    }
+    const ReplicationConfiguration = { Role: 'arn:of:somebody', Rules: [elsewhere] }
+    await visit.s3.send(new PutBucketReplicationCommand({ Bucket, ReplicationConfiguration }))
+    await put(Bucket, 'note.txt', 'which is copied')
+
+    const panel = await panelOf(Bucket, 'Replication')
+    await panel.getByText('stays as it is.').waitFor()
+    await panel.getByRole('button', { name: 'Add a rule' }).click()
+    const added = panel.getByRole('group', { name: 'Rule 2' })
+    await added.getByLabel('Name').fill('everything')
+    await added.getByLabel('Copy to').fill('nowhere')
+    await added.getByLabel('Delete markers too').uncheck()
+    await panel.getByRole('button', { name: 'Save', exact: true }).click()
+    await panel.getByText('Destination bucket must exist.').waitFor()
+    await added.getByLabel('Copy to').fill('copies')
+    await save(panel)
+    expect(await rules()).toEqual([
+      elsewhere,
+      {
+        ID: 'everything',
+        Priority: 8,
+        Status: 'Enabled',
+        Filter: { Prefix: '' },
+        ExistingObjectReplication: { Status: 'Enabled' },
+        DeleteMarkerReplication: { Status: 'Disabled' },
+        Destination: { Bucket: 'arn:aws:s3:::copies' },
+      },
+    ])
+    await expect
+      .poll(() => visit.s3.send(new GetObjectCommand({ Bucket: 'copies', Key: 'note.txt' })).catch(() => undefined))
+      .toMatchObject({ ReplicationStatus: 'REPLICA' })
+
+    for (const number of [2, 1]) await panel.getByRole('button', { name: `Remove rule ${number}` }).click()
+    await panel.getByText('No rules.').waitFor()
+    await save(panel)
+    await expect(rules()).rejects.toThrow('replication')
     expect(complaints).toEqual([])
   })
 

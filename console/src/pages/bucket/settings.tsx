@@ -11,6 +11,7 @@ import { Placement } from './settings/placement.tsx'
 import { BucketPolicy } from './settings/policy.tsx'
 import { PublicAccess } from './settings/public-access.tsx'
 import { Quota } from './settings/quota.tsx'
+import { Replication } from './settings/replication.tsx'
 import { Tags } from './settings/tags.tsx'
 import { Versioning } from './settings/versioning.tsx'
 import { Website } from './settings/website.tsx'
@@ -23,6 +24,7 @@ const panels: readonly (readonly [FunctionComponent<{ bucket: string }>, action:
   [BucketPolicy, 's3:PutBucketPolicy'],
   [Lifecycle, 's3:PutLifecycleConfiguration'],
   [Notifications, 's3:PutBucketNotification'],
+  [Replication, 's3:PutReplicationConfiguration'],
   [Cors, 's3:PutBucketCORS'],
   [Website, 's3:PutBucketWebsite'],
   [Tags, 's3:PutBucketTagging'],

@@ -1,0 +1,67 @@
+/** To which other buckets the versions of a bucket are copied. */
+import { bucketReplication, putBucketReplication, type ReplicationRule } from '../../../api/replication.ts'
+import { Toggle } from '../../../ui/fields.tsx'
+import { Setting } from './panel.tsx'
+import { RuleField, RulesForm } from './rules-form.tsx'
+
+const newRule: ReplicationRule = { id: '', destination: '', prefix: '', deleteMarkers: true, existing: true }
+
+export function Replication({ bucket }: { bucket: string }) {
+  return (
+    <Setting title="Replication" load={() => bucketReplication(bucket)}>
+      {(rules, reload) => (
+        <RulesForm
+          key={JSON.stringify(rules)}
+          {...{ bucket, rules, newRule, reload }}
+          part="replication"
+          put={putBucketReplication}
+          says={(count) => (
+            <p>
+              {count === 0
+                ? 'No rules. Nothing is copied to another bucket. Both buckets must have versions.'
+                : 'Versions are copied as they are written. Each object says where it is.'}
+            </p>
+          )}
+        >
+          {(rule, change) => <Rule rule={rule} onChange={change} />}
+        </RulesForm>
+      )}
+    </Setting>
+  )
+}
+
+function Rule({ rule, onChange }: { rule: ReplicationRule; onChange: (rule: ReplicationRule) => void }) {
+  if (rule.more !== undefined) {
+    return (
+      <p>
+        <b>{rule.id}</b>, to {rule.destination}. It has conditions that were set elsewhere, and stays as it is.
+      </p>
+    )
+  }
+  const field = (name: 'id' | 'destination' | 'prefix') => ({
+    text: rule[name],
+    onChange: (text: string) => onChange({ ...rule, [name]: text }),
+  })
+  return (
+    <>
+      <RuleField label="Name" {...field('id')} />
+      <RuleField
+        label="Copy to"
+        hint="A bucket of this server, or SITE/BUCKET of a site of the server's configuration."
+        required
+        {...field('destination')}
+      />
+      <RuleField label="Only keys that begin with" {...field('prefix')} />
+      <Toggle
+        label="Delete markers too"
+        on={rule.deleteMarkers}
+        onChange={(deleteMarkers) => onChange({ ...rule, deleteMarkers })}
+      />
+      <Toggle
+        label="What is there already, too"
+        on={rule.existing}
+        onChange={(existing) => onChange({ ...rule, existing })}
+      />
+    </>
+  )
+}
