@@ -134,7 +134,11 @@ export function indexHeaders(rawHeaders: readonly string[], names: readonly stri
   return { values, vendorNames, repeated }
 }
 
-const isVendorName = (name: string): boolean => name.startsWith('x-amz-') || name.startsWith('x-store-')
+const isVendorName = (name: string): boolean =>
+  name.startsWith('x-amz-') || name.startsWith('x-store-') || name === replicaHeader
+
+/** The one header of this server alone: it says that a write is a copy, so it must be signed as those of vendors are. */
+export const replicaHeader = 'x-holdfast-replica'
 
 export interface CanonicalParts {
   method: string

@@ -1,5 +1,5 @@
 /** Signs requests that this program makes, by Signature Version 4 in the Authorization header. Pure. */
-import { canonicalRequest, parseQuery } from './canonical-request.ts'
+import { canonicalRequest, parseQuery, replicaHeader } from './canonical-request.ts'
 import { algorithm, deriveSigningKey, formatTimestamp, scopeTerminator, signature, stringToSign } from './sigv4.ts'
 
 export interface SigningKey {
@@ -53,7 +53,7 @@ export function signedForm(
     ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
   }
   const signedHeaders = Object.keys(headers)
-    .filter((name) => name === 'host' || name.startsWith('x-amz-'))
+    .filter((name) => name === 'host' || name.startsWith('x-amz-') || name === replicaHeader)
     .sort()
   const canonical = canonicalRequest({
     method,

@@ -45,7 +45,7 @@ export function replicaPuts(
   )
 }
 
-/** A version whose tags or lock have changed, and the puts that queue it, if it has copies or is to have them. */
+/** A version whose tags or lock have changed, and the puts that queue it, if rules copy it. What was there before them is not copied for that. */
 export function replicatedAgain(
   { clock }: Pick<Backend, 'clock'>,
   bucket: BucketRecord,
@@ -57,11 +57,13 @@ export function replicatedAgain(
     return { record, puts: none }
   }
   const replicated = { key, tags: record.attributes.tags, encryptedBy: record.encryption?.by }
-  const asked = rulesFor(bucket.replication.rules, replicated).map(({ destination }) => destination.bucketArn)
-  const arns = new Set([...Object.keys(state.copies ?? {}), ...asked])
+  const rules = rulesFor(bucket.replication.rules, replicated)
+  if (rules.length === 0) return { record, puts: none }
   return {
     record: withReplication(record, { ...state, status: 'PENDING' }),
-    puts: [...arns].map((arn) => replicaPut(clock, bucket, arn, { key, sequence: record.sequence })),
+    puts: rules.map(({ destination: { bucketArn } }) =>
+      replicaPut(clock, bucket, bucketArn, { key, sequence: record.sequence }),
+    ),
   }
 }
 

@@ -32,6 +32,8 @@ export interface Asked {
   /** With names in lower case. */
   headers?: Readonly<Record<string, string>>
   body?: Buffer | StreamedBody
+  /** Ends the request. */
+  signal?: AbortSignal | undefined
 }
 
 /** A body that can be sent only once. */
@@ -106,7 +108,7 @@ export class Endpoint {
 
   #send(asked: Asked): Promise<IncomingMessage> {
     const { url, agent } = this.#settings
-    const { method, body } = asked
+    const { method, body, signal } = asked
     const path = pathOf(asked)
     const rawQuery = percentEncodeQuery(asked.query ?? {})
     const headers = this.#headers(asked, path, rawQuery)
@@ -120,6 +122,7 @@ export class Endpoint {
         path: rawQuery === '' ? path : `${path}?${rawQuery}`,
         headers,
         agent,
+        ...(signal === undefined ? {} : { signal }),
       })
       request.on('response', resolve).on('error', failed)
       request.setTimeout(endpointLimits.silenceMs, () => request.destroy(new Error('it says nothing any more')))

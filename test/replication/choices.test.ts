@@ -83,6 +83,9 @@ it('does not copy copies on, so that two buckets can copy to each other', async 
   const there = await put(world.s3, 'b', 'b', { Bucket: to })
   await expect.poll(() => history(world.s3, from)).toMatchObject({ b: [there.ETag] })
   await until('z')
+  await put(world.s3, 'y', 'the last there', { Bucket: to })
+  await expect.poll(async () => (await head(world.s3, to, 'y')).ReplicationStatus).toBe('COMPLETED')
+  await until('zz')
   const wanted = { a: ['marker', ETag], b: [there.ETag] }
   expect(await history(world.s3, from)).toMatchObject(wanted)
   expect(await history(world.s3, to)).toMatchObject(wanted)

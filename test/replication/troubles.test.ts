@@ -3,6 +3,7 @@ import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   DeleteBucketCommand,
+  DeleteBucketReplicationCommand,
   DeleteObjectCommand,
   ListMultipartUploadsCommand,
   UploadPartCommand,
@@ -89,14 +90,18 @@ it('holds up only the versions behind one that is refused, and fails it after so
   await replicate(world.s3, 'vault', ruleTo(remote))
   const ObjectLockRetainUntilDate = new Date(Date.now() + 60_000)
   // The other bucket has no lock.
-  await put(world.s3, 'a', 'locked', { Bucket: 'vault', ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate })
+  const { VersionId } = await put(world.s3, 'a', 'locked', {
+    Bucket: 'vault',
+    ObjectLockMode: 'GOVERNANCE',
+    ObjectLockRetainUntilDate,
+  })
   await put(world.s3, 'b', 'free', { Bucket: 'vault' })
   const status = (Key: string) => async () => (await head(world.s3, 'vault', Key)).ReplicationStatus
   await expect.poll(status('b')).toBe('COMPLETED')
   expect(await status('a')()).toBe('PENDING')
-  await expect.poll(status('a'), { timeout: 60_000 }).toBe('FAILED')
   await put(world.s3, 'a', 'free again', { Bucket: 'vault' })
-  await expect.poll(status('a')).toBe('COMPLETED')
+  await expect.poll(status('a'), { timeout: 60_000 }).toBe('COMPLETED')
+  expect((await head(world.s3, 'vault', 'a', VersionId)).ReplicationStatus).toBe('FAILED')
   expect(await history(world.far)).toEqual({ a: [expect.anything()], b: [expect.anything()] })
   expect(world.warnings.join()).toContain('refuses a version')
 })
@@ -118,4 +123,39 @@ it('goes on with other buckets while a destination is gone, and forgets what wai
   await replicate(world.s3, 'other', ruleTo('arn:aws:s3:::paris/short-lived'))
   const { ETag } = await put(world.s3, 'x', 'y', { Bucket: 'other' })
   await expect.poll(() => history(world.far, 'short-lived'), { timeout: 60_000 }).toEqual({ x: [ETag] })
+})
+
+it('copies what has failed once the rule is set again, but not over a newer version', async () => {
+  await replicate(world.s3, from, ruleTo(remote))
+  // Five times, each of three versions is refused.
+  const failure = world.there.fail({ operation: 'PutObject', error: 'InvalidRequest', times: 15 })
+  const first = await put(world.s3, 'hidden', 'first')
+  await put(world.s3, 'alone', 'alone')
+  await put(world.s3, 'another', 'another')
+  for (const Key of ['hidden', 'alone', 'another']) {
+    await expect
+      .poll(async () => (await head(world.s3, from, Key)).ReplicationStatus, { timeout: 60_000 })
+      .toBe('FAILED')
+  }
+  expect(failure.met).toBe(15)
+  const { ETag } = await put(world.s3, 'hidden', 'second')
+  await whenCopied(world.s3, 'hidden')
+  await replicate(world.s3, from, ruleTo(remote, { ExistingObjectReplication: { Status: 'Enabled' } }))
+  await whenCopied(world.s3, 'alone')
+  await whenCopied(world.s3, 'another')
+  expect((await history(world.far)).hidden).toEqual([ETag])
+  expect((await head(world.s3, from, 'hidden', first.VersionId)).ReplicationStatus).toBe('FAILED')
+})
+
+it('forgets what waits for a site when no rule names it any more', async () => {
+  const { port, credentials } = world.there
+  await replicate(world.s3, from, ruleTo(remote))
+  await world.there.close()
+  await put(world.s3, 'a', 'a')
+  await expect.poll(() => world.warnings.join()).toContain('takes no copies')
+  await world.s3.send(new DeleteBucketReplicationCommand({ Bucket: from }))
+  await expect
+    .poll(async () => (await head(world.s3, from, 'a')).ReplicationStatus, { timeout: 60_000 })
+    .toBeUndefined()
+  world.there = await startServer({ port, credentials, buckets: [to] })
 })

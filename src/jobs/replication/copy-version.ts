@@ -1,4 +1,5 @@
 /** Copies one queued version to its destination, and records what became of it. */
+import type { ByteSource } from '../../byte-source.ts'
 import type { Backend } from '../../commits/backend.ts'
 import { inTurnOfKey } from '../../commits/commit.ts'
 import { withReplication } from '../../commits/replica-queue.ts'
@@ -29,23 +30,24 @@ export interface CopyContext {
   to: ReplicaBucket
   /** Whether the same may have been done before, and the process that did it has ended, or got no answer. */
   isRepeated: boolean
+  /** Ends reading. */
+  signal: AbortSignal
 }
 
 /** Rejects with `DestinationAway`, `CopyRefused`, and with what reading rejects with. */
 export async function copyVersion(context: CopyContext, queued: Entry): Promise<CopyOutcome> {
-  const { backend, bucket, to, isRepeated } = context
+  const { bucket, to, isRepeated } = context
   const { arn, key, sequence } = replicaOf(queued.key)
   const { bucketId } = replicaCodec.decode(queued.key, queued.value)
-  const found = bucketId === bucket.id ? await findRecord(backend, bucket.name, key, sequence) : undefined
-  if (found === undefined) return { kind: 'dropped' }
+  const found = bucketId === bucket.id ? await findRecord(context.backend, bucket.name, key, sequence) : undefined
+  const rule = found && ruleOf(bucket, arn, key, found.record)
+  if (found === undefined || rule === undefined) return { kind: 'dropped' }
   const { record } = found
   const copy = copiesOf(record)?.[arn]
   if (record.kind === 'object' && copy !== undefined) {
     await to.change(key, copy, record.attributes)
     return { kind: 'copied', copy }
   }
-  const rule = ruleOf(bucket, arn, key, record)
-  if (rule === undefined) return { kind: 'dropped' }
   if (record.kind === 'marker') {
     await to.hide(key, record.versionId)
     return { kind: 'copied' }
@@ -53,12 +55,11 @@ export async function copyVersion(context: CopyContext, queued: Entry): Promise<
   if (record.encryption?.by === 'customer')
     return { kind: 'failed', reason: 'only its client has the key that opens it' }
   const known = isRepeated ? await to.newestCopyOf(key, record.versionId) : undefined
-  return { kind: 'copied', copy: known ?? (await to.write(originalOf(backend, bucket.name, key, record, rule))) }
+  return { kind: 'copied', copy: known ?? (await to.write(originalOf(context, key, record, rule))) }
 }
 
 function originalOf(
-  backend: Backend,
-  bucket: string,
+  { backend, bucket, signal }: CopyContext,
   key: string,
   record: ObjectRecord,
   { destination }: ReplicationRule,
@@ -71,16 +72,30 @@ function originalOf(
     open: async (part) => {
       const whole = { start: 0, end: size }
       const range = part === undefined || data.kind === 'blob' ? whole : locatePart(data.runs, part)?.range
-      const opened = await openObject(backend, unaskedScope(bucket), { key, versionId }, () => ({
+      const opened = await openObject(backend, unaskedScope(bucket.name), { key, versionId }, () => ({
         range: range ?? whole,
       }))
-      return opened.body
+      return untilAborted(opened.body, signal)
     },
     parts: async () => {
       if (data.kind === 'blob') return []
       const { parts } = await readPartPage(backend, data.uploadId, { afterNumber: 0, max: limits.partNumberMax })
       return parts
     },
+  }
+}
+
+/** A source that fails when the signal is aborted: a large object must not hold up the end of the server. */
+function untilAborted(source: ByteSource, signal: AbortSignal): ByteSource {
+  return {
+    size: source.size,
+    drain: (sink) =>
+      source.drain((chunk) => {
+        signal.throwIfAborted()
+        return sink(chunk)
+      }),
+    read: () => source.read(),
+    cancel: () => source.cancel(),
   }
 }
 

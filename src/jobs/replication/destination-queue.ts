@@ -50,9 +50,10 @@ export class DestinationQueue {
   }
 
   /** Copies all that waits, as far as the destination takes it. Rejects with faults of this server. */
-  async pass(context: Omit<CopyContext, 'isRepeated'>, signal: AbortSignal): Promise<void> {
+  async pass(context: Omit<CopyContext, 'isRepeated'>): Promise<void> {
     const { bucket, arn } = this.#options
     const { start, end } = replicasFor(bucket, arn)
+    const { signal } = context
     const held = new Set<string>()
     try {
       for (let from = start; !signal.aborted; ) {
@@ -68,6 +69,7 @@ export class DestinationQueue {
       }
       if (this.#failuresInRow > 0) this.#isBack()
     } catch (error) {
+      if (signal.aborted) return
       if (!(error instanceof DestinationAway)) throw error
       this.#isAway(error)
     }
@@ -117,6 +119,9 @@ export class DestinationQueue {
   /** Remembers the refusal. A destination that refuses everything is set up wrongly, and takes them once it is mended. */
   #isGivenUp(id: string, before: Refused | undefined, error: CopyRefused): boolean {
     const nowMs = this.#options.monotonicMs()
+    // A destination that refuses so many is as good as away.
+    if (before === undefined && this.#refused.size >= replicationLimits.refusedMax)
+      throw new DestinationAway(error.message)
     const { times, firstMs } = before ?? { times: 0, firstMs: nowMs }
     const isGivenUp = times + 1 >= replicationLimits.refusalsMax && (error.isFinal || this.#takenMs > firstMs)
     const pauseMs = Math.min(replicationLimits.pauseMsMin * 2 ** times, replicationLimits.pauseMsMax)

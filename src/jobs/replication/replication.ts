@@ -9,6 +9,8 @@ import { replicaCodec } from '../../records/record-codecs.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { destinationOf } from '../../rules/replication.ts'
 import { foundBucket } from '../blob-reference.ts'
+import { everyEntry } from '../every-entry.ts'
+import { settle } from './copy-version.ts'
 import { DestinationQueue } from './destination-queue.ts'
 import { OwnBucket } from './own-bucket.ts'
 import { queueExisting } from './queue-existing.ts'
@@ -103,19 +105,22 @@ class Replication {
     if (found === undefined) return forgetAll(backend, name, arn)
     const { record: bucket } = found
     if (!(await queueAsked(backend, bucket, arn, signal))) return
-    const to = this.#destination(bucket, arn)
+    if (!isRuled(bucket, arn)) return dropAll(backend, bucket, arn)
+    const to = this.#destination(bucket, arn, signal)
     if (typeof to === 'string') queue.refuse(to)
-    else await queue.pass({ backend, bucket, to }, signal)
+    else await queue.pass({ backend, bucket, to, signal })
   }
 
   /** The bucket that the ARN names, or why there is none. */
-  #destination({ owner }: BucketRecord, arn: string): ReplicaBucket | string {
+  #destination({ owner }: BucketRecord, arn: string, signal: AbortSignal): ReplicaBucket | string {
     const named = destinationOf(arn)
     if (named === undefined) return 'it names no bucket'
     if (named.site === undefined) return new OwnBucket(this.#options.backend, named.bucket, owner)
     const site = this.#options.sites.get(named.site)
     if (site === undefined) return `the configuration has no site ${named.site}`
-    return site.mayUse(owner) ? site.bucket(named.bucket) : `the site ${named.site} is not open to the account ${owner}`
+    return site.mayUse(owner)
+      ? site.bucket(named.bucket, signal)
+      : `the site ${named.site} is not open to the account ${owner}`
   }
 }
 
@@ -128,6 +133,16 @@ async function queueAsked(backend: Backend, bucket: BucketRecord, arn: string, s
   // Asked for again meanwhile, it is done again.
   await backend.kv.commit({ checks: [{ key: asked.key, version: asked.version }], deletes: [asked.key] })
   return true
+}
+
+const isRuled = ({ replication }: BucketRecord, arn: string): boolean =>
+  replication?.rules.some(({ enabled, destination }) => enabled && destination.bucketArn === arn) === true
+
+/** No rule copies anything there any more, so it does not matter whether it could be copied. */
+async function dropAll(backend: Backend, bucket: BucketRecord, arn: string): Promise<void> {
+  for await (const queued of everyEntry(backend.kv, replicasFor(bucket.name, arn))) {
+    await settle({ backend, bucket }, queued, { kind: 'dropped' })
+  }
 }
 
 /** The bucket is gone, and with it what waited. */

@@ -20,10 +20,13 @@ type Headers = Record<string, string>
 export class SiteBucket implements ReplicaBucket {
   readonly #site: Endpoint
   readonly #bucket: string
+  readonly #signal: AbortSignal
 
-  constructor(site: Endpoint, bucket: string) {
+  /** `signal` ends what is under way. */
+  constructor(site: Endpoint, bucket: string, signal: AbortSignal) {
     this.#site = site
     this.#bucket = bucket
+    this.#signal = signal
   }
 
   async newestCopyOf(key: string, of: string): Promise<string | undefined> {
@@ -143,7 +146,7 @@ export class SiteBucket implements ReplicaBucket {
 
   async #ask(asked: Omit<Asked, 'bucket'>): Promise<ReadAnswer> {
     try {
-      return await this.#site.read({ ...asked, bucket: this.#bucket })
+      return await this.#site.read({ ...asked, bucket: this.#bucket, signal: this.#signal })
     } catch (error) {
       throw error instanceof TransferFailed ? asFailedCopy(error) : error
     }

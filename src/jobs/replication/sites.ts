@@ -13,7 +13,7 @@ import type { ReplicaBucket } from './replica-bucket.ts'
 import { SiteBucket } from './site-bucket.ts'
 
 export interface Site extends ReplicationSite {
-  bucket(name: string): ReplicaBucket
+  bucket(name: string, signal: AbortSignal): ReplicaBucket
 }
 
 export type Sites = ReadonlyMap<string, Site>
@@ -31,7 +31,7 @@ function openSite({ endpoint, region, accessKeyId, secretAccessKey, accounts }: 
   return {
     mayUse: (accountId) => accounts.includes('*') || accounts.includes(accountId),
     fault: (bucket) => promptly(faultOf(server, bucket), `${server.name} does not answer`),
-    bucket: (name) => new SiteBucket(server, name),
+    bucket: (name, signal) => new SiteBucket(server, name, signal),
   }
 }
 

@@ -4,10 +4,12 @@ import { existingPuts } from '../../commits/replica-queue.ts'
 import { refused } from '../../contract/fields.ts'
 import { checksumsIn, ownership, requiredDocument } from '../../contract/groups.ts'
 import { type Infer, integer, list, oneOf, optional, string, struct } from '../../contract/shapes.ts'
+import { eachOf } from '../../each-of.ts'
 import { notImplemented, S3Error } from '../../errors.ts'
 import { changeBucket, findBucket } from '../../objects/buckets.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import type { ReplicationDestination, ReplicationFilter, ReplicationRule } from '../../records/replication.ts'
+import { replicationLimits } from '../../replication-limits.ts'
 import { checkReplication, destinationOf, invalidRequest, ownBucketFault } from '../../rules/replication.ts'
 import { defineOperation, type OperationContext } from '../context.ts'
 
@@ -72,7 +74,8 @@ export const putBucketReplicationOperation = defineOperation({
     const configuration = { role: body.Role, rules: body.Rule.map((element) => toRule(element, backend.clock)) }
     const bucket = await findBucket(backend, scope)
     checkReplication(configuration, bucket)
-    for (const rule of configuration.rules) await checkDestination(context, bucket, rule)
+    const arns = new Set(configuration.rules.map(({ destination }) => destination.bucketArn))
+    await eachOf(arns, replicationLimits.keysAtOnce, (arn) => checkDestination(context, bucket, arn))
     const changed = (record: BucketRecord): BucketRecord => ({
       ...record,
       replication: checkReplication(configuration, record),
@@ -125,7 +128,7 @@ export const deleteBucketReplicationOperation = defineOperation({
 async function checkDestination(
   { backend, scopeOf }: OperationContext,
   { owner }: BucketRecord,
-  { destination: { bucketArn } }: ReplicationRule,
+  bucketArn: string,
 ): Promise<void> {
   const { site: name, bucket } = destinationOf(bucketArn) ?? { bucket: '' }
   if (name === undefined) {
