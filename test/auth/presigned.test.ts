@@ -45,7 +45,7 @@ describe.each(['x-amz-', 'x-store-'] as const)('a URL presigned in the %s dialec
     expect(codeFor(wire({ ...lower, query: Object.fromEntries(query) }, prefix))).toBe('SignatureDoesNotMatch')
   })
 
-  it.each(['x-amz-copy-source', 'x-store-copy-source', 'x-amz-acl', 'x-store-meta-a'])(
+  it.each(['x-amz-copy-source', 'x-store-copy-source', 'x-amz-acl', 'x-store-meta-a', 'x-holdfast-replica'])(
     'is refused with %s added',
     (name) => {
       const error = refusal(() => accept(withAdded(request, [name, 'UNSIGNED-PAYLOAD'])))

@@ -39,7 +39,7 @@ describe.each(['x-amz-', 'x-store-'] as const)('a request in the %s dialect', (p
     })
   })
 
-  it.each(['x-amz-acl', 'x-store-acl', 'x-amz-copy-source', 'x-store-meta-a'])(
+  it.each(['x-amz-acl', 'x-store-acl', 'x-amz-copy-source', 'x-store-meta-a', 'x-holdfast-replica'])(
     'is refused with an unsigned %s',
     (name) => {
       const error = refusal(() => accept(withAdded(signed({}, { prefix }), [name, 'value'])))
