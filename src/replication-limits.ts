@@ -15,7 +15,7 @@ export const replicationLimits = {
   pauseMsMin: 1_000,
   pauseMsMax: 60_000,
   /** How often a version is offered to a destination that refuses it and is there, before it has failed. */
-  refusalsMax: 5,
+  refusalsMax: 4,
   /** Versions that one destination has refused, and that are offered again. With more, it is taken for away. */
   refusedMax: 1000,
   /** Warnings about one destination are as far apart. */

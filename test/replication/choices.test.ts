@@ -9,7 +9,9 @@ import {
   PutObjectRetentionCommand,
 } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
+import { startServer } from '../../src/index.ts'
 import {
+  clientOf,
   from,
   head,
   history,
@@ -21,6 +23,7 @@ import {
   replicate,
   ruleTo,
   to,
+  version,
   whenCopied,
 } from './replication-world.ts'
 
@@ -90,6 +93,31 @@ it('does not copy copies on, so that two buckets can copy to each other', async 
   expect(await history(world.s3, from)).toMatchObject(wanted)
   expect(await history(world.s3, to)).toMatchObject(wanted)
   expect((await history(world.s3, from)).z).toHaveLength(1)
+})
+
+it('lets two servers copy to each other', async () => {
+  const { port, credentials } = world.there
+  await world.there.close()
+  const { endpoint } = world.here
+  const sites = { rome: { endpoint, ...world.here.credentials } }
+  world.there = await startServer({ port, credentials, buckets: [to], sites })
+  world.far = clientOf(world.there)
+  await version(world.far, to)
+  await replicate(world.s3, from, ruleTo(remote))
+  await replicate(world.far, to, ruleTo(`arn:aws:s3:::rome/${from}`))
+  const { ETag } = await put(world.s3, 'a', 'a')
+  await whenCopied(world.s3, 'a')
+  await world.s3.send(new DeleteObjectCommand({ Bucket: from, Key: 'a' }))
+  const back = await put(world.far, 'b', 'b', { Bucket: to })
+  await expect.poll(() => history(world.far)).toMatchObject({ a: ['marker', ETag] })
+  // What comes after in the order of keys, in both directions, and once more.
+  for (const key of ['x', 'y']) {
+    await until(key)
+    await put(world.far, `${key}${key}`, 'there', { Bucket: to })
+    await expect.poll(async () => (await head(world.far, to, `${key}${key}`)).ReplicationStatus).toBe('COMPLETED')
+  }
+  const wanted = { a: ['marker', ETag], b: [back.ETag] }
+  expect([await history(world.s3, from), await history(world.far)]).toMatchObject([wanted, wanted])
 })
 
 it('removes no versions from the destination', async () => {

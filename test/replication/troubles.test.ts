@@ -1,4 +1,7 @@
 /** Replication while the other server is away, busy, refuses, or loses answers: nothing is lost, and nothing is copied twice. */
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
@@ -127,8 +130,8 @@ it('goes on with other buckets while a destination is gone, and forgets what wai
 
 it('copies what has failed once the rule is set again, but not over a newer version', async () => {
   await replicate(world.s3, from, ruleTo(remote))
-  // Five times, each of three versions is refused.
-  const failure = world.there.fail({ operation: 'PutObject', error: 'InvalidRequest', times: 15 })
+  // Four times, each of three versions is refused.
+  const failure = world.there.fail({ operation: 'PutObject', error: 'InvalidRequest', times: 12 })
   const first = await put(world.s3, 'hidden', 'first')
   await put(world.s3, 'alone', 'alone')
   await put(world.s3, 'another', 'another')
@@ -137,7 +140,7 @@ it('copies what has failed once the rule is set again, but not over a newer vers
       .poll(async () => (await head(world.s3, from, Key)).ReplicationStatus, { timeout: 60_000 })
       .toBe('FAILED')
   }
-  expect(failure.met).toBe(15)
+  expect(failure.met).toBe(12)
   const { ETag } = await put(world.s3, 'hidden', 'second')
   await whenCopied(world.s3, 'hidden')
   await replicate(world.s3, from, ruleTo(remote, { ExistingObjectReplication: { Status: 'Enabled' } }))
@@ -159,3 +162,39 @@ it('forgets what waits for a site when no rule names it any more', async () => {
     .toBeUndefined()
   world.there = await startServer({ port, credentials, buckets: [to] })
 })
+
+it('goes on beside an original that is damaged, and fails it', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'holdfast-damaged-original-'))
+  const { endpoint, credentials } = world.there
+  const own = await startServer({ data, buckets: [from], sites: { paris: { endpoint, ...credentials } } })
+  const s3 = clientOf(own)
+  try {
+    await version(s3, from)
+    await put(s3, 'a', patternBytes(1, 100_000))
+    await put(s3, 'b', patternBytes(2, 100_000))
+    await damage(join(data, 'store'), patternBytes(1, 100_000).subarray(0, 64))
+    await replicate(s3, from, ruleTo(remote, { ExistingObjectReplication: { Status: 'Enabled' } }))
+    const status = (Key: string) => async () => (await head(s3, from, Key)).ReplicationStatus
+    await expect.poll(status('b')).toBe('COMPLETED')
+    await expect.poll(status('a'), { timeout: 60_000 }).toBe('FAILED')
+    expect(Object.keys(await history(world.far))).toEqual(['b'])
+  } finally {
+    s3.destroy()
+    await own.close()
+    await rm(data, { recursive: true, force: true })
+  }
+})
+
+/** Changes one byte of what begins with `start`, in whichever file below the directory it lies. */
+async function damage(directory: string, start: Buffer): Promise<void> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const path = join(entry.parentPath, entry.name)
+    const at = (await readFile(path)).indexOf(start)
+    if (at < 0) continue
+    const file = await open(path, 'r+')
+    await file.write(Buffer.from([0xff ^ (start[10] ?? 0)]), 0, 1, at + 10)
+    return file.close()
+  }
+  throw new Error('no file holds it')
+}

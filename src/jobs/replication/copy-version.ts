@@ -4,7 +4,8 @@ import type { Backend } from '../../commits/backend.ts'
 import { inTurnOfKey } from '../../commits/commit.ts'
 import { withReplication } from '../../commits/replica-queue.ts'
 import { unaskedScope } from '../../commits/scope.ts'
-import type { Entry } from '../../kv/kv.ts'
+import { S3Error } from '../../errors.ts'
+import { type Entry, KvUnavailable } from '../../kv/kv.ts'
 import { limits } from '../../limits.ts'
 import { locatePart } from '../../objects/object-parts.ts'
 import { openObject } from '../../objects/read-object.ts'
@@ -15,8 +16,9 @@ import { replicaCodec, versionCodec } from '../../records/record-codecs.ts'
 import type { ObjectRecord } from '../../records/records.ts'
 import type { ReplicationRule } from '../../records/replication.ts'
 import type { ReplicationState } from '../../records/replication-state.ts'
+import { StoreOut } from '../../stores/shard-store.ts'
 import { copiesOf, findRecord, ruleOf } from './queued-version.ts'
-import type { OriginalVersion, ReplicaBucket } from './replica-bucket.ts'
+import { CopyRefused, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
 
 /** What becomes of a queued version. `copy`: the id of the copy, known for an object that has one now. */
 export type CopyOutcome =
@@ -72,10 +74,12 @@ function originalOf(
     open: async (part) => {
       const whole = { start: 0, end: size }
       const range = part === undefined || data.kind === 'blob' ? whole : locatePart(data.runs, part)?.range
-      const opened = await openObject(backend, unaskedScope(bucket.name), { key, versionId }, () => ({
-        range: range ?? whole,
-      }))
-      return untilAborted(opened.body, signal)
+      const plan = () => ({ range: range ?? whole })
+      const opening = openObject(backend, unaskedScope(bucket.name), { key, versionId }, plan)
+      const { body } = await opening.catch((error: unknown) => {
+        throw unreadable(error)
+      })
+      return readable(body, signal)
     },
     parts: async () => {
       if (data.kind === 'blob') return []
@@ -85,18 +89,39 @@ function originalOf(
   }
 }
 
-/** A source that fails when the signal is aborted: a large object must not hold up the end of the server. */
-function untilAborted(source: ByteSource, signal: AbortSignal): ByteSource {
+/** A source that fails when the signal is aborted: a large object must not hold up the end of the server. What is wrong with the original is no fault of the destination. */
+function readable(source: ByteSource, signal: AbortSignal): ByteSource {
   return {
     size: source.size,
-    drain: (sink) =>
-      source.drain((chunk) => {
+    drain: async (sink) => {
+      let isOfSink = false
+      const taking = source.drain(async (chunk) => {
         signal.throwIfAborted()
-        return sink(chunk)
+        try {
+          await sink(chunk)
+        } catch (error) {
+          isOfSink = true
+          throw error
+        }
+      })
+      await taking.catch((error: unknown) => {
+        throw isOfSink || signal.aborted ? error : unreadable(error)
+      })
+    },
+    read: () =>
+      source.read().catch((error: unknown) => {
+        throw unreadable(error)
       }),
-    read: () => source.read(),
     cancel: () => source.cancel(),
   }
+}
+
+function unreadable(error: unknown): unknown {
+  // The metadata will answer again, and everything waits for it.
+  if (error instanceof KvUnavailable) return error
+  const isPassing = error instanceof StoreOut || (error instanceof S3Error && error.status === 503)
+  const reason = error instanceof Error ? error.message : String(error)
+  return new CopyRefused(`the original can't be read: ${reason}`, isPassing ? 'never' : 'at once')
 }
 
 /** Takes the version out of the queue, unless it has changed since it was read, and writes the outcome into its record. */

@@ -123,7 +123,8 @@ export class DestinationQueue {
     if (before === undefined && this.#refused.size >= replicationLimits.refusedMax)
       throw new DestinationAway(error.message)
     const { times, firstMs } = before ?? { times: 0, firstMs: nowMs }
-    const isGivenUp = times + 1 >= replicationLimits.refusalsMax && (error.isFinal || this.#takenMs > firstMs)
+    const mayGiveUp = { 'at once': true, 'after others': this.#takenMs > firstMs, never: false }[error.isGivenUp]
+    const isGivenUp = mayGiveUp && times + 1 >= replicationLimits.refusalsMax
     const pauseMs = Math.min(replicationLimits.pauseMsMin * 2 ** times, replicationLimits.pauseMsMax)
     this.#refused.set(id, { times: times + 1, firstMs, againMs: nowMs + pauseMs })
     this.#warn(isGivenUp ? `gave up a version: ${error.message}` : `refuses a version: ${error.message}`)

@@ -134,7 +134,7 @@ const passing: ReadonlySet<string> = new Set(['ServiceUnavailable', 'SlowDown', 
 function asFailedCopy(error: unknown): unknown {
   if (!(error instanceof S3Error)) return error
   if (passing.has(error.code)) return new DestinationAway(error.message)
-  return new CopyRefused(error.message, { isFinal: true })
+  return new CopyRefused(error.message, 'at once')
 }
 
 /** The access control list is not copied: the owner of the destination owns the copy. */

@@ -35,14 +35,19 @@ export class DestinationAway extends Error {
   }
 }
 
+/**
+ * When a copy that was refused some times has failed: at once, because it would be refused for ever; if others were taken meanwhile, because it may be the
+ * destination that is set up wrongly; or never, because the reason passes.
+ */
+export type GivenUp = 'at once' | 'after others' | 'never'
+
 /** The destination, or the original, does not allow this copy. */
 export class CopyRefused extends Error {
-  /** It would be refused for ever, and not only as long as the destination is set up as it is. */
-  readonly isFinal: boolean
+  readonly isGivenUp: GivenUp
 
-  constructor(reason: string, { isFinal }: { isFinal: boolean }) {
+  constructor(reason: string, isGivenUp: GivenUp) {
     super(reason)
     this.name = 'CopyRefused'
-    this.isFinal = isFinal
+    this.isGivenUp = isGivenUp
   }
 }

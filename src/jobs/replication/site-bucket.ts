@@ -158,7 +158,7 @@ function asFailedCopy(error: TransferFailed): DestinationAway | CopyRefused {
   if (!(error instanceof EndpointRefused) || isPassing(error) || isOfBucket(error)) {
     return new DestinationAway(error.message)
   }
-  const refused = new CopyRefused(error.message, { isFinal: ![401, 403, 404].includes(error.status) })
+  const refused = new CopyRefused(error.message, [401, 403, 404].includes(error.status) ? 'after others' : 'at once')
   refused.cause = error
   return refused
 }
