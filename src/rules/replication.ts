@@ -5,6 +5,7 @@ import type { BucketRecord } from '../records/bucket-record.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { Encryption } from '../records/records.ts'
 import type { ReplicationConfiguration, ReplicationFilter, ReplicationRule } from '../records/replication.ts'
+import type { ReplicationState } from '../records/replication-state.ts'
 import { replicationLimits } from '../replication-limits.ts'
 
 /** A bucket of this server, or of a site of its configuration. */
@@ -138,6 +139,26 @@ function checkPair(one: ReplicationRule, other: ReplicationRule): void {
 }
 
 export const invalidRequest = (message: string): S3Error => new S3Error('InvalidRequest', { message })
+
+/** What becomes of a version that waits to be copied. `copy`: the id of the copy, known for an object that has one now. */
+export type CopyOutcome =
+  | { kind: 'copied'; copy?: string | undefined }
+  | { kind: 'failed'; reason: string }
+  | { kind: 'dropped' }
+
+/** What a version says of its copies after this outcome. `isWaiting`: for another destination, or for a later change. */
+export function stateAfter(
+  before: ReplicationState | undefined,
+  { arn, outcome, isWaiting }: { arn: string; outcome: CopyOutcome; isWaiting: boolean },
+): ReplicationState | undefined {
+  if (before?.status === 'REPLICA') return before
+  const isNew = outcome.kind === 'copied' && outcome.copy !== undefined
+  const copies = isNew ? { ...before?.copies, [arn]: outcome.copy ?? '' } : before?.copies
+  if (outcome.kind === 'failed' || before?.status === 'FAILED') return { status: 'FAILED', copies }
+  if (isWaiting) return { status: 'PENDING', copies }
+  // No rule copies it any more.
+  return copies === undefined ? undefined : { status: 'COMPLETED', copies }
+}
 
 /** Why a bucket of this server takes no copies. `undefined`: it does. */
 export function ownBucketFault(

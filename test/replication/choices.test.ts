@@ -4,9 +4,11 @@ import {
   DeleteBucketReplicationCommand,
   DeleteObjectCommand,
   GetObjectRetentionCommand,
+  GetObjectTaggingCommand,
   HeadObjectCommand,
   PutObjectLegalHoldCommand,
   PutObjectRetentionCommand,
+  PutObjectTaggingCommand,
 } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
 import { startServer } from '../../src/index.ts'
@@ -118,6 +120,19 @@ it('lets two servers copy to each other', async () => {
   }
   const wanted = { a: ['marker', ETag], b: [back.ETag] }
   expect([await history(world.s3, from), await history(world.far)]).toMatchObject([wanted, wanted])
+})
+
+it('copies what changes while the copy is under way', async () => {
+  await replicate(world.s3, from, ruleTo(remote))
+  const slow = world.there.fail({ operation: 'PutObject', delayMs: 1_000 })
+  await put(world.s3, 'a', 'a')
+  await expect.poll(() => slow.met, { interval: 10 }).toBe(1)
+  const Tagging = { TagSet: [{ Key: 'late', Value: 'yes' }] }
+  await world.s3.send(new PutObjectTaggingCommand({ Bucket: from, Key: 'a', Tagging }))
+  await whenCopied(world.s3, 'a')
+  const found = await world.far.send(new GetObjectTaggingCommand({ Bucket: to, Key: 'a' }))
+  expect(found.TagSet).toEqual(Tagging.TagSet)
+  expect((await history(world.far)).a).toHaveLength(1)
 })
 
 it('removes no versions from the destination', async () => {

@@ -1,7 +1,15 @@
 /** Which rule copies a version where. */
 import { describe, expect, it } from 'vitest'
 import type { ReplicationFilter, ReplicationRule } from '../../src/records/replication.ts'
-import { destinationOf, ownBucketFault, type Replicated, rulesFor } from '../../src/rules/replication.ts'
+import type { ReplicationState } from '../../src/records/replication-state.ts'
+import {
+  type CopyOutcome,
+  destinationOf,
+  ownBucketFault,
+  type Replicated,
+  rulesFor,
+  stateAfter,
+} from '../../src/rules/replication.ts'
 
 describe('an ARN', () => {
   it.each([
@@ -97,4 +105,49 @@ it('a bucket takes copies of its own account if it has versions', () => {
   expect(faultOf('me', 'enabled')).toBeUndefined()
   expect(faultOf('me', 'suspended')).toMatch('versioning')
   expect(faultOf('you', 'enabled')).toBe(ownBucketFault(undefined, 'me'))
+})
+
+describe('the state of a version', () => {
+  const waiting: ReplicationState = { status: 'PENDING' }
+  const copied: CopyOutcome = { kind: 'copied', copy: 'v1' }
+  const failed: CopyOutcome = { kind: 'failed', reason: '' }
+  const withCopies = { other: 'v0' }
+  it.each<
+    [what: string, before: ReplicationState | undefined, outcome: CopyOutcome, isWaiting: boolean, after: unknown]
+  >([
+    ['is complete when all is copied', waiting, copied, false, { status: 'COMPLETED', copies: { there: 'v1' } }],
+    ['is open while another destination waits', waiting, copied, true, { status: 'PENDING', copies: { there: 'v1' } }],
+    [
+      'keeps other copies',
+      { status: 'PENDING', copies: withCopies },
+      copied,
+      false,
+      { status: 'COMPLETED', copies: { ...withCopies, there: 'v1' } },
+    ],
+    [
+      'is failed as soon as one copy is',
+      { status: 'PENDING', copies: withCopies },
+      failed,
+      true,
+      { status: 'FAILED', copies: withCopies },
+    ],
+    [
+      'stays failed when other copies succeed',
+      { status: 'FAILED' },
+      copied,
+      false,
+      { status: 'FAILED', copies: { there: 'v1' } },
+    ],
+    ['is none when no rule copies it any more', waiting, { kind: 'dropped' }, false, undefined],
+    [
+      'is complete with the copies that it has',
+      { status: 'PENDING', copies: withCopies },
+      { kind: 'dropped' },
+      false,
+      { status: 'COMPLETED', copies: withCopies },
+    ],
+    ['of a copy stays', { status: 'REPLICA', of: 'v' }, copied, false, { status: 'REPLICA', of: 'v' }],
+  ])('%s', (_, before, outcome, isWaiting, after) => {
+    expect(stateAfter(before, { arn: 'there', outcome, isWaiting })).toEqual(after)
+  })
 })

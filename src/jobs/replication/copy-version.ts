@@ -15,16 +15,10 @@ import { replicaKey, replicaOf } from '../../records/keyspace.ts'
 import { replicaCodec, versionCodec } from '../../records/record-codecs.ts'
 import type { ObjectRecord } from '../../records/records.ts'
 import type { ReplicationRule } from '../../records/replication.ts'
-import type { ReplicationState } from '../../records/replication-state.ts'
+import { type CopyOutcome, stateAfter } from '../../rules/replication.ts'
 import { StoreOut } from '../../stores/shard-store.ts'
 import { copiesOf, findRecord, ruleOf } from './queued-version.ts'
 import { CopyRefused, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
-
-/** What becomes of a queued version. `copy`: the id of the copy, known for an object that has one now. */
-export type CopyOutcome =
-  | { kind: 'copied'; copy?: string | undefined }
-  | { kind: 'failed'; reason: string }
-  | { kind: 'dropped' }
 
 export interface CopyContext {
   backend: Backend
@@ -141,7 +135,7 @@ export function settle(
       const puts = []
       if (found?.record.kind === 'object') {
         const others = await waitingElsewhere(backend, bucket, found.record, replicaOf(queued.key))
-        const state = stateAfter(found.record, { arn, outcome, isWaiting: others || !isDone })
+        const state = stateAfter(found.record.attributes.replication, { arn, outcome, isWaiting: others || !isDone })
         const { entry } = found
         checks.push({ key: entry.key, version: entry.version })
         puts.push({ key: entry.key, value: versionCodec.encode(entry.key, withReplication(found.record, state)) })
@@ -164,20 +158,4 @@ async function waitingElsewhere(
   if (arns.size === 0) return false
   const entries = await kv.get([...arns].map((other) => replicaKey(bucket.name, other, key, sequence)))
   return entries.some((entry) => entry !== undefined)
-}
-
-/** Pure. `isWaiting`: for another destination, or for a later change. */
-function stateAfter(
-  { attributes: { replication: before } }: ObjectRecord,
-  { arn, outcome, isWaiting }: { arn: string; outcome: CopyOutcome; isWaiting: boolean },
-): ReplicationState | undefined {
-  if (before?.status === 'REPLICA') return before
-  const copies =
-    outcome.kind === 'copied' && outcome.copy !== undefined
-      ? { ...before?.copies, [arn]: outcome.copy }
-      : before?.copies
-  if (outcome.kind === 'failed' || before?.status === 'FAILED') return { status: 'FAILED', copies }
-  if (isWaiting) return { status: 'PENDING', copies }
-  // No rule copies it any more.
-  return copies === undefined ? undefined : { status: 'COMPLETED', copies }
 }

@@ -1,4 +1,5 @@
 /** Copies what buckets' replication rules ask for. One process of all that share the metadata does it. */
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Backend } from '../../commits/backend.ts'
 import { KvUnavailable } from '../../kv/kv.ts'
@@ -32,6 +33,8 @@ export interface ReplicationOptions {
 /** Until it is stopped. Stopping waits for the copies under way. */
 export function startReplication(options: ReplicationOptions): Maintenance {
   const closing = new AbortController()
+  // Every copy under way listens to it, and Node warns of more than ten.
+  setMaxListeners(0, closing.signal)
   const running = new Replication(options).run(closing.signal)
   return {
     stop: async () => {
