@@ -280,6 +280,12 @@ const saysReplica = async (wire: Wire, key = 'a'): Promise<void> => {
     'v 1',
   ])
 }
+const versionsAre =
+  (count: number) =>
+  async (wire: Wire): Promise<void> => {
+    const { body } = await wire.must({ method: 'GET', query: { versions: '' } })
+    expect(body.toString().match(/<VersionId>/g)).toHaveLength(count)
+  }
 const tooLong = { headers: { 'x-holdfast-replica': 'v'.repeat(1025) } }
 
 wireTests('PutObject', [
@@ -302,6 +308,28 @@ wireTests('PutObject', [
     vendor: { 'version-id': aVersionId },
     proves: ['header:x-holdfast-replica'],
     afterwards: (wire) => saysReplica(wire),
+  },
+  {
+    it: 'makes one version of a copy that is sent twice',
+    status: 200,
+    given: async (wire) => {
+      await enabled(wire)
+      await wire.must({ method: 'PUT', key: 'a', body: 'a', ...replica })
+    },
+    ask: { method: 'PUT', key: 'a', body: 'a', ...replica },
+    vendor: { 'version-id': aVersionId },
+    afterwards: versionsAre(1),
+  },
+  {
+    it: 'makes another version of what is a copy of another',
+    status: 200,
+    given: async (wire) => {
+      await enabled(wire)
+      await wire.must({ method: 'PUT', key: 'a', body: 'a', headers: { 'x-holdfast-replica': 'v 0' } })
+    },
+    ask: { method: 'PUT', key: 'a', body: 'a', ...replica },
+    vendor: { 'version-id': aVersionId },
+    afterwards: versionsAre(2),
   },
   {
     it: 'refuses a copy of what is no version',
@@ -327,6 +355,28 @@ wireTests('DeleteObject', [
     ask: { method: 'DELETE', key: 'a', ...replica },
     vendor: { 'version-id': aVersionId, 'delete-marker': 'true' },
     proves: ['header:x-holdfast-replica'],
+  },
+  {
+    it: 'makes one delete marker of a copy that is asked for twice',
+    status: 204,
+    given: async (wire) => {
+      await enabled(wire)
+      await wire.must({ method: 'DELETE', key: 'a', ...replica })
+    },
+    ask: { method: 'DELETE', key: 'a', ...replica },
+    vendor: { 'version-id': aVersionId, 'delete-marker': 'true' },
+    afterwards: versionsAre(1),
+  },
+  {
+    it: 'makes another of what is a copy of another',
+    status: 204,
+    given: async (wire) => {
+      await enabled(wire)
+      await wire.must({ method: 'DELETE', key: 'a', headers: { 'x-holdfast-replica': 'v 0' } })
+    },
+    ask: { method: 'DELETE', key: 'a', ...replica },
+    vendor: { 'version-id': aVersionId, 'delete-marker': 'true' },
+    afterwards: versionsAre(2),
   },
 ])
 
