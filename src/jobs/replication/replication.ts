@@ -30,7 +30,7 @@ export interface ReplicationOptions {
   monotonicMs?(): number
 }
 
-/** Until it is stopped. Stopping waits for the copies under way. */
+/** Until it is stopped. Stopping ends copies under way; they begin again at the next start. */
 export function startReplication(options: ReplicationOptions): Maintenance {
   const closing = new AbortController()
   // Every copy under way listens to it, and Node warns of more than ten.
@@ -108,7 +108,7 @@ class Replication {
     if (found === undefined) return forgetAll(backend, name, arn)
     const { record: bucket } = found
     if (!(await queueAsked(backend, bucket, arn, signal))) return
-    if (!isRuled(bucket, arn)) return dropAll(backend, bucket, arn)
+    if (!isRuled(bucket, arn)) return dropAll(backend, bucket, arn, signal)
     const to = this.#destination(bucket, arn, signal)
     if (typeof to === 'string') queue.refuse(to)
     else await queue.pass({ backend, bucket, to, signal })
@@ -142,8 +142,9 @@ const isRuled = ({ replication }: BucketRecord, arn: string): boolean =>
   replication?.rules.some(({ enabled, destination }) => enabled && destination.bucketArn === arn) === true
 
 /** No rule copies anything there any more, so it does not matter whether it could be copied. */
-async function dropAll(backend: Backend, bucket: BucketRecord, arn: string): Promise<void> {
+async function dropAll(backend: Backend, bucket: BucketRecord, arn: string, signal: AbortSignal): Promise<void> {
   for await (const queued of everyEntry(backend.kv, replicasFor(bucket.name, arn))) {
+    if (signal.aborted) return
     await settle({ backend, bucket }, queued, { kind: 'dropped' })
   }
 }
