@@ -7,6 +7,7 @@ import { identityMutations } from './identities.ts'
 import { metadataMutations } from './metadata.ts'
 import type { Mutation } from './mutation.ts'
 import { outsideMutations } from './outside.ts'
+import { replicationMutations } from './replication.ts'
 import { severalHostsMutations } from './several-hosts.ts'
 import { temporaryKeyMutations } from './temporary-keys.ts'
 
@@ -14,6 +15,7 @@ export const mutations: readonly Mutation[] = [
   ...metadataMutations,
   ...dataMutations,
   ...eventMutations,
+  ...replicationMutations,
   ...outsideMutations,
   ...severalHostsMutations,
   ...accessMutations,

@@ -1,0 +1,66 @@
+/** Mutations of replication: what is copied, in which order, how often, and what versions say of it. */
+import type { Mutation } from './mutation.ts'
+
+const choices = 'replication/choices.test.ts'
+const troubles = 'replication/troubles.test.ts'
+const wire = 'wire/bucket-replication.test.ts'
+const rules = 'rules/replication.test.ts'
+
+export const replicationMutations: readonly Mutation[] = [
+  {
+    name: 'copies of objects are copied on',
+    file: 'commits/replica-queue.ts',
+    find: 'if (replication === undefined || attributes.replication !== undefined) return attributes',
+    replace: 'if (replication === undefined) return attributes',
+    suite: choices,
+  },
+  {
+    name: 'copies of delete markers are copied on',
+    file: 'commits/replica-queue.ts',
+    find: 'if (replication === undefined || isReplica) return none',
+    replace: 'if (replication === undefined) return none',
+    suite: choices,
+  },
+  {
+    name: 'an older version is copied over a newer one',
+    file: 'jobs/replication/queue-existing.ts',
+    find: "if ((await queueVersion(backend, bucket, arn, version)) === 'has a copy') return",
+    replace: 'await queueVersion(backend, bucket, arn, version)',
+    suite: troubles,
+  },
+  {
+    name: 'a version does not wait for the one before it',
+    file: 'jobs/replication/destination-queue.ts',
+    find: 'if (!(await this.#copy(context, queued))) held.add(key)',
+    replace: 'await this.#copy(context, queued)',
+    suite: troubles,
+  },
+  {
+    name: 'what changes while a version is copied is forgotten',
+    file: 'jobs/replication/copy-version.ts',
+    find: 'const isDone = waiting.version === queued.version',
+    replace: 'const isDone = true',
+    suite: choices,
+  },
+  {
+    name: 'a version is complete while another destination waits',
+    file: 'rules/replication.ts',
+    find: "if (isWaiting) return { status: 'PENDING', copies }",
+    replace: '',
+    suite: rules,
+  },
+  {
+    name: 'a copy that is sent twice makes two versions',
+    file: 'commits/new-version.ts',
+    find: 'return before.of === replication.of ?',
+    replace: "return before.of === '' ?",
+    suite: wire,
+  },
+  {
+    name: 'a delete marker that is sent twice makes two',
+    file: 'objects/delete-object.ts',
+    find: "newest?.kind === 'marker' && isCopyOf(newest, replicaOf)",
+    replace: "newest?.kind === 'marker' && replicaOf === ''",
+    suite: wire,
+  },
+]
