@@ -15,6 +15,7 @@ import { locks } from './s3api/locks.ts'
 import { type CliModel, cliName, presentName, readCliModel, shortestCommand } from './s3api/model.ts'
 import { multipart } from './s3api/multipart.ts'
 import { objects } from './s3api/objects.ts'
+import { replication } from './s3api/replication.ts'
 import { takingTurns } from './s3api/turns.ts'
 import { versions } from './s3api/versions.ts'
 
@@ -22,7 +23,17 @@ import { versions } from './s3api/versions.ts'
 const atOnceMax = 2
 const timeout = 120_000
 
-const scenarios: readonly Scenario[] = [buckets, objects, listings, versions, locks, multipart, encryption, documents]
+const scenarios: readonly Scenario[] = [
+  buckets,
+  objects,
+  listings,
+  versions,
+  locks,
+  multipart,
+  encryption,
+  documents,
+  replication,
+]
 
 /** Commands for other services, which AWS has on endpoints of their own, by the service that they are signed for. */
 const otherServices = new Map([

@@ -32,11 +32,6 @@ const byId = ['Analytics', 'IntelligentTiering', 'Inventory', 'Metrics'].flatMap
   ]
 })
 
-const unconfigured: readonly Call[] = [
-  ...without('GetBucketReplication', 'ReplicationConfigurationNotFoundError', 'DeleteBucketReplication'),
-  ...byId,
-]
-
 const policy = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${name}/public/*` }],
@@ -349,7 +344,7 @@ export const documents: Scenario = {
       words: [...object, '--body', 'digits', '--checksum-algorithm', 'CRC32', '--query', 'ETag'],
       prints: etags.digits,
     },
-    ...unconfigured,
+    ...byId,
     ...access,
     ...cors,
     ...lifecycle,
