@@ -84,7 +84,8 @@ export function historyCommit(
   const covered = coveredMarker(history, change)
   if (covered !== undefined) puts.push({ key: covered.key, value: versionCodec.encode(covered.key, covered.record) })
   movePointer(history, change, puts, deletes)
-  puts.push(...eventPuts(backend, bucket, key, event), ...replicaPuts(backend, bucket, key, event))
+  puts.push(...eventPuts(backend, bucket, key, event))
+  if (bucket.record.replication !== undefined) puts.push(...replicaPuts(backend, bucket, key, event))
   const { quota, id } = bucket.record
   if (quota !== undefined) puts.push(...usageChange(backend, id, growthOf(versions, change)))
   const changeChecks = [...historyChecks(history, change), ...wrapping.checks]

@@ -80,27 +80,33 @@ function lockAttributes(input: AttributeInputs): Pick<ObjectAttributes, 'retenti
 }
 
 function checkMetadata(metadata: Record<string, string>): Record<string, string> {
-  checkSize(Object.entries(metadata), limits.userMetadataBytesMax)
+  let size = 0
+  for (const [name, value] of Object.entries(metadata)) size += name.length + value.length
+  checkSize(size, limits.userMetadataBytesMax)
   return metadata
 }
 
 /** As S3 counts them: only what was sent, with its names. The location has its name in AWS in both dialects, so that a limit is one. */
 function checkHeaders(input: AttributeInputs): void {
-  const sent: [string, string | undefined][] = [
-    ['content-type', input.contentType],
-    ['content-encoding', input.contentEncoding],
-    ['content-language', input.contentLanguage],
-    ['content-disposition', input.contentDisposition],
-    ['cache-control', input.cacheControl],
-    ['expires', input.expires],
-    ['x-amz-website-redirect-location', input.websiteRedirectLocation],
-  ]
-  checkSize(sent, limits.systemMetadataBytesMax)
+  let size = 0
+  for (const [name, field] of storedHeaders) {
+    const value = input[field]
+    if (value !== undefined) size += name.length + value.length
+  }
+  checkSize(size, limits.systemMetadataBytesMax)
 }
 
-function checkSize(entries: Iterable<readonly [string, string | undefined]>, bytesMax: number): void {
-  let size = 0
-  for (const [name, value] of entries) if (value !== undefined) size += name.length + value.length
+const storedHeaders = [
+  ['content-type', 'contentType'],
+  ['content-encoding', 'contentEncoding'],
+  ['content-language', 'contentLanguage'],
+  ['content-disposition', 'contentDisposition'],
+  ['cache-control', 'cacheControl'],
+  ['expires', 'expires'],
+  ['x-amz-website-redirect-location', 'websiteRedirectLocation'],
+] as const
+
+function checkSize(size: number, bytesMax: number): void {
   if (size <= bytesMax) return
   throw new S3Error('MetadataTooLarge', { details: { Size: String(size), MaxSizeAllowed: String(bytesMax) } })
 }
