@@ -12,7 +12,7 @@ export const replicationLimits = {
   queueReadAtOnce: 1000,
   keysAtOnce: 16,
   /** Pause after a destination has failed, which doubles. */
-  pauseMsMin: 1_000,
+  pauseMsMin: 500,
   pauseMsMax: 60_000,
   /** How often a version is offered to a destination that refuses it and is there, before it has failed. */
   refusalsMax: 4,
