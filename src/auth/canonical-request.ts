@@ -4,6 +4,7 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 import { S3Error } from '../errors.ts'
+import { replicaHeader } from '../replica-header.ts'
 
 /** The canonical form of each byte. */
 function encodings(plain: string): readonly string[] {
@@ -136,9 +137,6 @@ export function indexHeaders(rawHeaders: readonly string[], names: readonly stri
 
 const isVendorName = (name: string): boolean =>
   name.startsWith('x-amz-') || name.startsWith('x-store-') || name === replicaHeader
-
-/** The one header of this server alone: it says that a write is a copy, so it must be signed as those of vendors are. */
-export const replicaHeader = 'x-holdfast-replica'
 
 export interface CanonicalParts {
   method: string

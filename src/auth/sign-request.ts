@@ -1,5 +1,6 @@
 /** Signs requests that this program makes, by Signature Version 4 in the Authorization header. Pure. */
-import { canonicalRequest, parseQuery, replicaHeader } from './canonical-request.ts'
+import { replicaHeader } from '../replica-header.ts'
+import { canonicalRequest, parseQuery } from './canonical-request.ts'
 import { algorithm, deriveSigningKey, formatTimestamp, scopeTerminator, signature, stringToSign } from './sigv4.ts'
 
 export interface SigningKey {

@@ -2,6 +2,7 @@
 import { type ChecksumAlgorithm, checksumAlgorithms, checksumFields } from '../checksums/checksums.ts'
 import { type ErrorCode, invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { replicaHeader } from '../replica-header.ts'
 import { replicationLimits } from '../replication-limits.ts'
 import {
   absentUnless,
@@ -255,7 +256,7 @@ export const objectHeaders = {
   restore: absentUnless('restore', 'the object was restored from an archive'),
   replicationStatus: outVendor('replication-status'),
   // Of which version it is a copy. S3 has no such header.
-  replicaOf: outHeader('x-holdfast-replica'),
+  replicaOf: outHeader(replicaHeader),
   ...requestCharged,
   ...checksumsOut,
 } as const
@@ -266,10 +267,10 @@ const otherVersion: Parser<string> = (raw, name) => {
 }
 
 /** Says that a write copies this version of another bucket: it is not copied on. S3 has no such header. */
-export const replicaOf = needs(header('x-holdfast-replica', otherVersion), 's3:ReplicateObject')
+export const replicaOf = needs(header(replicaHeader, otherVersion), 's3:ReplicateObject')
 
 /** The same for a delete marker. */
-export const replicaOfMarker = needs(header('x-holdfast-replica', otherVersion), 's3:ReplicateDelete')
+export const replicaOfMarker = needs(header(replicaHeader, otherVersion), 's3:ReplicateDelete')
 
 /** 32 hex digits, or `null`. Throws InvalidArgument for anything else. */
 export const versionName: Parser<string> = (raw, name) => {

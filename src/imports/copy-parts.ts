@@ -1,10 +1,11 @@
 /** Copies a multipart object part by part, so that the copy has the parts of the original, and its ETag. */
 
 import { eachOf } from '../each-of.ts'
+import { completeUpload } from '../endpoint/complete-upload.ts'
 import type { Asked, Endpoint, ReadAnswer } from '../endpoint/endpoint.ts'
 import { EndpointRefused } from '../endpoint/failures.ts'
 import { persistently } from '../endpoint/persistence.ts'
-import { childText, readXml } from '../endpoint/xml.ts'
+import { childText } from '../endpoint/xml.ts'
 import { isMultipart } from './compare.ts'
 import { etagOf, hasOpaqueEtag, takenChecksum, takenChecksumKind, takenHeaders } from './described.ts'
 import { ImportRefused } from './failures.ts'
@@ -57,7 +58,12 @@ export async function copyParts(route: Route, key: string, version: SeenVersion)
   }
   try {
     const copies = await copyEach(upload, parts, { versionId, etag: whole.etag })
-    const made = await complete(upload, copies)
+    const at = { bucket: to, key, uploadId: upload.uploadId }
+    const made = await completeUpload(
+      target,
+      at,
+      copies.map((copy, i) => ({ ...copy, number: i + 1 })),
+    )
     const isVerifiable = count > 0 && isMultipart(version) && !route.ignoreEtags && !hasOpaqueEtag(whole)
     if (isVerifiable && made.etag !== etagOf(whole)) await refuseCopy(upload, made.versionId)
   } catch (error) {
@@ -129,27 +135,6 @@ function checksumElement(checksum: Readonly<Record<string, string>>): string {
       return `<${name}>${value}</${name}>`
     })
     .join('')
-}
-
-async function complete({ route, key, uploadId }: Upload, copies: readonly CopiedPart[]) {
-  const { target, to } = route
-  const parts = copies.map(
-    ({ etag, checksum }, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>"${etag}"</ETag>${checksum}</Part>`,
-  )
-  const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
-  const asked = { method: 'POST', bucket: to, key, query: { uploadId }, body } as const
-  const { headers, content } = await target.read(asked)
-  // The answer begins before its outcome is known, so an error can come with status 200.
-  const said = readXml(content.toString('utf8'))
-  if (said?.name !== 'CompleteMultipartUploadResult') {
-    const [code, message] = [childText(said, 'Code'), childText(said, 'Message')]
-    throw new EndpointRefused({ at: target.name, asked, status: 200, code, message, headers })
-  }
-  const versionId = headers['x-amz-version-id']
-  return {
-    etag: (childText(said, 'ETag') ?? '').replaceAll('"', ''),
-    versionId: typeof versionId === 'string' ? versionId : undefined,
-  }
 }
 
 async function refuseCopy({ route, key }: Upload, versionId: string | undefined): Promise<never> {

@@ -2,6 +2,7 @@
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { CorsRule } from '../records/bucket-record.ts'
+import { invalidRequest } from './rule-filter.ts'
 
 /** A request that a browser sends for a page of another origin, or asks about in a preflight. */
 export interface CrossOriginRequest {
@@ -72,8 +73,6 @@ function checkIds(ids: readonly string[]): void {
     if (ids.indexOf(id) !== i) throw invalidRequest('Rule ID must be unique. Found same ID for more than one rule')
   }
 }
-
-const invalidRequest = (message: string): S3Error => new S3Error('InvalidRequest', { message })
 
 /**
  * The headers that let a page of that origin read the answer, from the first rule that matches. Names and values alternate.

@@ -3,6 +3,7 @@ import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { LifecycleFilter, LifecycleRule, NoncurrentExpiration } from '../records/lifecycle.ts'
 import { dayMs } from './lifecycle.ts'
+import { checkRuleFilter, invalidRequest } from './rule-filter.ts'
 
 /** Throws MalformedXML, InvalidArgument, InvalidRequest, with S3's texts. */
 export function checkLifecycle(rules: readonly LifecycleRule[]): readonly LifecycleRule[] {
@@ -31,20 +32,8 @@ function checkIds(ids: readonly string[]): void {
   }
 }
 
-function checkFilter({ prefix = '', tags, sizeGreaterThan, sizeLessThan }: LifecycleFilter): void {
-  if (Buffer.byteLength(prefix) > limits.keyBytesMax) {
-    throw invalidRequest(`The maximum size of a prefix is ${limits.keyBytesMax}`)
-  }
-  const keys = tags.map(({ key }) => key)
-  if (new Set(keys).size < keys.length) throw invalidRequest('Duplicate Tag Keys are not allowed.')
-  for (const { key, value } of tags) {
-    if (key === '' || [...key].length > limits.tagKeyCharsMax) {
-      throw invalidRequest(`A Tag's Key must be a length between 1 and ${limits.tagKeyCharsMax}.`)
-    }
-    if ([...value].length > limits.tagValueCharsMax) {
-      throw invalidRequest(`A Tag's Value must be a length between 0 and ${limits.tagValueCharsMax}.`)
-    }
-  }
+function checkFilter({ sizeGreaterThan, sizeLessThan, ...filter }: LifecycleFilter): void {
+  checkRuleFilter(filter)
   checkSize('ObjectSizeGreaterThan', sizeGreaterThan, 0)
   checkSize('ObjectSizeLessThan', sizeLessThan, 1)
   if (sizeGreaterThan !== undefined && sizeLessThan !== undefined && sizeLessThan <= sizeGreaterThan) {
@@ -101,5 +90,3 @@ function checkPrefixOnly(action: string, { tags, sizeGreaterThan, sizeLessThan }
   if (sizeGreaterThan === undefined && sizeLessThan === undefined) return
   throw invalidRequest(`${action} cannot be specified with Object Size.`)
 }
-
-const invalidRequest = (message: string): S3Error => new S3Error('InvalidRequest', { message })

@@ -1,12 +1,12 @@
 /** Which replication rules can be set, as in S3, and what they copy where. Pure. */
 import { invalidArgument, S3Error } from '../errors.ts'
-import { limits } from '../limits.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { Encryption } from '../records/records.ts'
 import type { ReplicationConfiguration, ReplicationFilter, ReplicationRule } from '../records/replication.ts'
 import type { ReplicationState } from '../records/replication-state.ts'
 import { replicationLimits } from '../replication-limits.ts'
+import { checkRuleFilter, invalidRequest } from './rule-filter.ts'
 
 /** A bucket of this server, or of a site of its configuration. */
 export interface Destination {
@@ -87,7 +87,7 @@ function checkRule(rule: ReplicationRule, bucket: string): void {
   if ([...id].length > replicationLimits.ruleIdCharsMax) {
     throw invalidArgument('ID', id, `ID length should not exceed allowed limit of ${replicationLimits.ruleIdCharsMax}`)
   }
-  checkFilter(filter)
+  checkRuleFilter(filter)
   if (filter.form !== 'prefix') checkSecondSchema(rule)
   if (priority !== undefined && (priority < 0 || priority > replicationLimits.priorityMax)) {
     throw invalidArgument('Priority', String(priority), 'Priority must be a number from 0 to 2147483647')
@@ -114,22 +114,6 @@ function checkSecondSchema({ filter, priority, deleteMarkers }: ReplicationRule)
   }
 }
 
-function checkFilter({ prefix = '', tags }: ReplicationFilter): void {
-  if (Buffer.byteLength(prefix) > limits.keyBytesMax) {
-    throw invalidRequest(`The maximum size of a prefix is ${limits.keyBytesMax}`)
-  }
-  const keys = tags.map(({ key }) => key)
-  if (new Set(keys).size < keys.length) throw invalidRequest('Duplicate Tag Keys are not allowed.')
-  for (const { key, value } of tags) {
-    if (key === '' || [...key].length > limits.tagKeyCharsMax) {
-      throw invalidRequest(`A Tag's Key must be a length between 1 and ${limits.tagKeyCharsMax}.`)
-    }
-    if ([...value].length > limits.tagValueCharsMax) {
-      throw invalidRequest(`A Tag's Value must be a length between 0 and ${limits.tagValueCharsMax}.`)
-    }
-  }
-}
-
 function checkPair(one: ReplicationRule, other: ReplicationRule): void {
   if (one.id === other.id) {
     throw invalidArgument('ID', one.id, 'Rule Id must be unique. Found same ID for more than one rule')
@@ -137,8 +121,6 @@ function checkPair(one: ReplicationRule, other: ReplicationRule): void {
   if (one.priority === undefined || one.priority !== other.priority) return
   throw invalidRequest(`Found duplicate priority ${one.priority}: priorities must be unique among rules`)
 }
-
-export const invalidRequest = (message: string): S3Error => new S3Error('InvalidRequest', { message })
 
 /** What becomes of a version that waits to be copied. `copy`: the id of the copy, known for an object that has one now. */
 export type CopyOutcome =

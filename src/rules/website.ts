@@ -5,8 +5,7 @@
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { RoutingRule, WebProtocol, WebsiteConfiguration, WebsiteRedirect } from '../records/website.ts'
-
-const invalidRequest = (message: string): S3Error => new S3Error('InvalidRequest', { message })
+import { invalidRequest } from './rule-filter.ts'
 
 /** Throws InvalidArgument, InvalidRequest and MalformedXML, with S3's texts. */
 export function checkWebsite(website: WebsiteConfiguration): WebsiteConfiguration {

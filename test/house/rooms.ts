@@ -33,6 +33,7 @@ const leaves = [
   'address-range.ts',
   'wasm.ts',
   'webhook.ts',
+  'replica-header.ts',
   'replication-limits.ts',
   'replication-site.ts',
   'each-of.ts',

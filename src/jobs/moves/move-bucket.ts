@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { BlobUnreadable, Pace } from '../../blobs/blobs.ts'
 import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../../blobs/forecast.ts'
 import type { Backend } from '../../commits/backend.ts'
+import { eachOf } from '../../each-of.ts'
 import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { beginMove, endMove } from '../../objects/buckets.ts'
@@ -125,9 +126,9 @@ async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, 
     const there = backend.blobs.adopted(location, manifest)
     return there?.location !== manifest.location || there.locationVersion !== manifest.locationVersion
   }
-  await forEachConcurrently(walkBlobs(backend.kv, bucket), isElsewhere, async (blob) => {
+  await eachOf(walkBlobs(backend.kv, bucket), limits.moveBlobsInFlightMax, async (blob) => {
     // After a request for another location, the next sweep goes there instead.
-    if (task.arguments.to === location) await move(blob)
+    if (isElsewhere(blob) && task.arguments.to === location) await move(blob)
   })
   if (found === 0 && unreadable.length > 0) throw new BlobsLeftBehind(unreadable)
   return found === 0
@@ -141,27 +142,6 @@ class BlobsLeftBehind extends Error {
     super(`${errors.length} blobs can't be read, and stay where they are: ${reasons.join('; ')}`)
     this.mayPass = errors.some(({ cause }) => isRefusedForNow(cause))
   }
-}
-
-/** Starts no more work after the first failure, waits for the rest, and throws that failure. */
-async function forEachConcurrently<T>(
-  all: AsyncIterable<T>,
-  wanted: (one: T) => boolean,
-  work: (one: T) => Promise<void>,
-): Promise<void> {
-  const underWay = new Set<Promise<void>>()
-  const failures: unknown[] = []
-  for await (const one of all) {
-    if (!wanted(one)) continue
-    const working = work(one)
-      .catch((error: unknown) => void failures.push(error))
-      .finally(() => underWay.delete(working))
-    underWay.add(working)
-    if (underWay.size >= limits.moveBlobsInFlightMax) await Promise.race(underWay)
-    if (failures.length > 0) break
-  }
-  await Promise.all(underWay)
-  if (failures.length > 0) throw failures[0]
 }
 
 function unlessGone(error: unknown): void {

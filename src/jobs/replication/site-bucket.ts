@@ -2,18 +2,18 @@
 import { hash } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import type { ByteSource } from '../../byte-source.ts'
+import { checksumFields } from '../../checksums/checksums.ts'
 import { eachOf } from '../../each-of.ts'
+import { completeUpload } from '../../endpoint/complete-upload.ts'
 import type { Asked, Endpoint, ReadAnswer, StreamedBody } from '../../endpoint/endpoint.ts'
 import { EndpointRefused, isPassing, TransferFailed } from '../../endpoint/failures.ts'
 import { childText, readXml } from '../../endpoint/xml.ts'
 import { percentEncode } from '../../percent-encode.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
 import type { Checksum, PartRecord } from '../../records/records.ts'
+import { replicaHeader } from '../../replica-header.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { CopyRefused, DestinationAway, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
-
-/** Tells a Holdfast server that a write is a copy, and of which version. Others ignore it. */
-const replicaHeader = 'x-holdfast-replica'
 
 type Headers = Record<string, string>
 
@@ -113,16 +113,14 @@ export class SiteBucket implements ReplicaBucket {
   }
 
   async #complete(key: string, uploadId: string, parts: readonly PartRecord[], isComposite: boolean): Promise<string> {
-    const elements = parts.map(
-      ({ number, etag, checksum }) =>
-        `<Part><PartNumber>${number}</PartNumber><ETag>"${etag}"</ETag>${isComposite ? checksumElement(checksum) : ''}</Part>`,
-    )
-    const body = Buffer.from(`<CompleteMultipartUpload>${elements.join('')}</CompleteMultipartUpload>`)
-    const { headers, content } = await this.#ask({ method: 'POST', key, query: { uploadId }, body })
-    // The answer begins before its outcome is known, so an error can come with status 200.
-    const said = readXml(content.toString('utf8'))
-    if (said?.name === 'CompleteMultipartUploadResult') return versionIdOf(headers)
-    throw new DestinationAway(`${this.#site.name}: ${childText(said, 'Code') ?? 'no result'} for ${key}`)
+    const upload = { bucket: this.#bucket, key, uploadId, signal: this.#signal }
+    const sent = parts.map(({ number, etag, checksum }) => ({
+      number,
+      etag,
+      checksum: isComposite ? checksumElement(checksum) : '',
+    }))
+    const { versionId = unversioned } = await asCopy(() => completeUpload(this.#site, upload, sent))
+    return versionId
   }
 
   /** Small bodies are read at once, so that their digest can be signed. */
@@ -145,11 +143,15 @@ export class SiteBucket implements ReplicaBucket {
   }
 
   async #ask(asked: Omit<Asked, 'bucket'>): Promise<ReadAnswer> {
-    try {
-      return await this.#site.read({ ...asked, bucket: this.#bucket, signal: this.#signal })
-    } catch (error) {
-      throw error instanceof TransferFailed ? asFailedCopy(error) : error
-    }
+    return asCopy(() => this.#site.read({ ...asked, bucket: this.#bucket, signal: this.#signal }))
+  }
+}
+
+async function asCopy<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof TransferFailed ? asFailedCopy(error) : error
   }
 }
 
@@ -173,9 +175,11 @@ const isForbidden = (error: unknown): boolean =>
 const isGone = ({ status }: EndpointRefused): boolean => status === 404 || status === 405
 
 /** Servers without versions name none. */
+const unversioned = 'null'
+
 function versionIdOf(headers: ReadAnswer['headers']): string {
   const id = headers['x-amz-version-id']
-  return typeof id === 'string' ? id : 'null'
+  return typeof id === 'string' ? id : unversioned
 }
 
 /** What a write says about the copy besides its bytes. */
@@ -223,7 +227,7 @@ const digested = (body: Buffer): { body: Buffer; headers: Headers } => ({
 /** Of the whole body. A composite checksum is that of an object's parts. */
 function checksumHeader(checksum: Checksum | undefined): Headers {
   if (checksum === undefined || checksum.type === 'COMPOSITE') return {}
-  return { [`x-amz-checksum-${checksum.algorithm.toLowerCase()}`]: checksum.value }
+  return { [`x-amz-${checksumFields[checksum.algorithm].header}`]: checksum.value }
 }
 
 function checksumKind(checksum: Checksum | undefined): Headers {
@@ -233,7 +237,7 @@ function checksumKind(checksum: Checksum | undefined): Headers {
 
 function checksumElement(checksum: Checksum | undefined): string {
   if (checksum === undefined) return ''
-  const name = `Checksum${checksum.algorithm}`
+  const name = checksumFields[checksum.algorithm].element
   return `<${name}>${checksum.value}</${name}>`
 }
 

@@ -10,7 +10,8 @@ import { changeBucket, findBucket } from '../../objects/buckets.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import type { ReplicationDestination, ReplicationFilter, ReplicationRule } from '../../records/replication.ts'
 import { replicationLimits } from '../../replication-limits.ts'
-import { checkReplication, destinationOf, invalidRequest, ownBucketFault } from '../../rules/replication.ts'
+import { checkReplication, destinationOf, ownBucketFault } from '../../rules/replication.ts'
+import { invalidRequest } from '../../rules/rule-filter.ts'
 import { defineOperation, type OperationContext } from '../context.ts'
 
 const status = oneOf('Enabled', 'Disabled')
