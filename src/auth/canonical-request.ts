@@ -4,7 +4,7 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 import { S3Error } from '../errors.ts'
-import { replicaHeader } from '../replica-header.ts'
+import { isCopyHeader } from '../replica-header.ts'
 
 /** The canonical form of each byte. */
 function encodings(plain: string): readonly string[] {
@@ -136,7 +136,7 @@ export function indexHeaders(rawHeaders: readonly string[], names: readonly stri
 }
 
 const isVendorName = (name: string): boolean =>
-  name.startsWith('x-amz-') || name.startsWith('x-store-') || name === replicaHeader
+  name.startsWith('x-amz-') || name.startsWith('x-store-') || isCopyHeader(name)
 
 export interface CanonicalParts {
   method: string

@@ -1,5 +1,5 @@
 /** Signs requests that this program makes, by Signature Version 4 in the Authorization header. Pure. */
-import { replicaHeader } from '../replica-header.ts'
+import { isCopyHeader } from '../replica-header.ts'
 import { canonicalRequest, parseQuery } from './canonical-request.ts'
 import { algorithm, deriveSigningKey, formatTimestamp, scopeTerminator, signature, stringToSign } from './sigv4.ts'
 
@@ -54,7 +54,7 @@ export function signedForm(
     ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
   }
   const signedHeaders = Object.keys(headers)
-    .filter((name) => name === 'host' || name.startsWith('x-amz-') || name === replicaHeader)
+    .filter((name) => name === 'host' || name.startsWith('x-amz-') || isCopyHeader(name))
     .sort()
   const canonical = canonicalRequest({
     method,

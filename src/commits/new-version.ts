@@ -125,7 +125,7 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
     kind: 'object',
     sequence,
     versionId: newVersionId(history, sequence, record.versionRandom),
-    modifiedMs: backend.clock.now(),
+    modifiedMs: timeOf(backend, record.attributes.originalMs),
     size: record.size,
     etag: record.etag,
     checksum: record.checksum,
@@ -164,11 +164,21 @@ export function stampedAttributes(
   return stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
 }
 
-/** A delete marker as the newest version, and the commit that makes it so. `now`: the time for locks. `replicaOf`: the id of the marker of another bucket that it is a copy of. */
+/** `Last-Modified` of a new version: a copy keeps that of its original. No version is from the future, even where the clock of the other server is ahead. */
+function timeOf({ clock }: Backend, originalMs: number | undefined): number {
+  const nowMs = clock.now()
+  return originalMs === undefined ? nowMs : Math.min(originalMs, nowMs)
+}
+
+/** A delete marker as the newest version, and the commit that makes it so. `now`: the time for locks. `replicaOf`: the id of the marker of another bucket that it is a copy of. `originalMs`: when that was made. */
 export async function placeMarker(
   backend: Backend,
   history: KeyHistory,
-  { now, replicaOf }: { now?: () => Promise<number>; replicaOf?: string | undefined } = {},
+  {
+    now,
+    replicaOf,
+    originalMs,
+  }: { now?: () => Promise<number>; replicaOf?: string | undefined; originalMs?: number | undefined } = {},
 ) {
   const sequence = nextSequence(history.versions)
   const random = replicaOf === undefined ? backend.clock.random(versionRandomBytes) : randomOfCopy(replicaOf)
@@ -176,7 +186,7 @@ export async function placeMarker(
     kind: 'marker',
     sequence,
     versionId: newVersionId(history, sequence, random),
-    modifiedMs: backend.clock.now(),
+    modifiedMs: timeOf(backend, originalMs),
   }
   const change = placeVersion(history.versions, marker)
   const claim = await lockClaim(backend, history.bucket, false, change.removed, now)

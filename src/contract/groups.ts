@@ -2,7 +2,7 @@
 import { type ChecksumAlgorithm, checksumAlgorithms, checksumFields } from '../checksums/checksums.ts'
 import { type ErrorCode, invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { replicaHeader } from '../replica-header.ts'
+import { originalTimeHeader, replicaHeader } from '../replica-header.ts'
 import { replicationLimits } from '../replication-limits.ts'
 import {
   absentUnless,
@@ -266,11 +266,24 @@ const otherVersion: Parser<string> = (raw, name) => {
   throw invalidArgument(name, raw, 'Invalid version id specified')
 }
 
-/** Says that a write copies this version of another bucket: it is not copied on. S3 has no such header. */
-export const replicaOf = needs(header(replicaHeader, otherVersion), 's3:ReplicateObject')
+const originalTime: Parser<number> = (raw, name) => {
+  const ms = isoInstant(raw)
+  if (ms !== undefined && ms >= 0) return ms
+  throw invalidArgument(name, raw, 'The time of the original must be provided in ISO 8601 format')
+}
+
+/** What a write says of its original. S3 has no such headers. */
+export const copyOf = {
+  /** The write copies this version of another bucket: it is not copied on. */
+  replicaOf: needs(header(replicaHeader, otherVersion), 's3:ReplicateObject'),
+  originalMs: needs(header(originalTimeHeader, originalTime), 's3:ReplicateObject'),
+} as const
 
 /** The same for a delete marker. */
-export const replicaOfMarker = needs(header(replicaHeader, otherVersion), 's3:ReplicateDelete')
+export const copyOfMarker = {
+  replicaOf: needs(header(replicaHeader, otherVersion), 's3:ReplicateDelete'),
+  originalMs: needs(header(originalTimeHeader, originalTime), 's3:ReplicateDelete'),
+} as const
 
 /** 32 hex digits, or `null`. Throws InvalidArgument for anything else. */
 export const versionName: Parser<string> = (raw, name) => {

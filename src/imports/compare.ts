@@ -16,7 +16,7 @@ export type KeyPlan =
 export interface Comparing {
   /** What differs is copied even if it is newer here. */
   overwrite: boolean
-  /** The source's ETags are no digests of the bytes, so a newer copy of the same size is believed. */
+  /** The source's ETags are no digests of the bytes, so a copy of the same size that is not older is believed. */
   ignoreEtags: boolean
 }
 
@@ -55,7 +55,7 @@ export function planHistory(
 
 /**
  * Whether an import made `copy` from `original`. The ETag of a multipart object depends on its parts, which not every source tells: then a copy of the same size
- * is believed if it is newer than the original.
+ * is believed if it is not older than the original.
  */
 function isCopyOf(
   copy: SeenVersion,
@@ -66,7 +66,7 @@ function isCopyOf(
   if (copy.isMarker) return true
   if (copy.size !== original.size) return false
   if (copy.etag === original.etag) return true
-  return (ignoreEtags || isMultipart(original)) && copy.modifiedMs > original.modifiedMs
+  return (ignoreEtags || isMultipart(original)) && copy.modifiedMs >= original.modifiedMs
 }
 
 export const isMultipart = ({ etag }: SeenVersion): boolean => /-\d+$/.test(etag)

@@ -7,7 +7,7 @@ import { EndpointRefused } from '../endpoint/failures.ts'
 import { persistently } from '../endpoint/persistence.ts'
 import { childText } from '../endpoint/xml.ts'
 import { isMultipart } from './compare.ts'
-import { etagOf, hasOpaqueEtag, takenChecksum, takenChecksumKind, takenHeaders } from './described.ts'
+import { etagOf, hasOpaqueEtag, originalTime, takenChecksum, takenChecksumKind, takenHeaders } from './described.ts'
 import { ImportRefused } from './failures.ts'
 import { importLimits } from './import-limits.ts'
 import type { SeenVersion } from './listing.ts'
@@ -47,7 +47,7 @@ export async function copyParts(route: Route, key: string, version: SeenVersion)
   const parts = count > 0 ? numberedParts(count) : rangesOf(version.size)
   const checksum = count > 0 ? takenChecksumKind(whole, first) : {}
   const tags = await takenTags(route, key, versionId, whole)
-  const headers = { ...takenHeaders(whole, clock.now()), ...checksum, ...tags }
+  const headers = { ...takenHeaders(whole, clock.now()), ...checksum, ...tags, ...originalTime(version) }
   const begun = await target.readDocument({ method: 'POST', bucket: to, key, query: { uploads: '' }, headers })
   const upload = {
     route,

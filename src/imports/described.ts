@@ -2,6 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { childText, elementsNamed, type XmlElement } from '../endpoint/xml.ts'
 import { percentEncode } from '../percent-encode.ts'
+import { originalTimeHeader } from '../replica-header.ts'
+import type { SeenVersion } from './listing.ts'
 
 const taken: ReadonlySet<string> = new Set([
   'cache-control',
@@ -78,5 +80,9 @@ export function taggingHeader(document: XmlElement): string {
     .map((tag) => `${percentEncode(childText(tag, 'Key') ?? '')}=${percentEncode(childText(tag, 'Value') ?? '')}`)
     .join('&')
 }
+
+/** Lets the copy have the time of its original. None where the source tells no time. */
+export const originalTime = ({ modifiedMs }: Pick<SeenVersion, 'modifiedMs'>): Record<string, string> =>
+  modifiedMs > 0 ? { [originalTimeHeader]: new Date(modifiedMs).toISOString() } : {}
 
 export const etagOf = (headers: IncomingHttpHeaders): string => (headers.etag ?? '').replaceAll('"', '')

@@ -130,7 +130,7 @@ async function decideCompletion(
   const data = { ...record.data, note: manifest }
   const { object, commit: placing } = await placeObject(backend, history, { ...record, data, versionRandom, stamped })
   const placed = { bucket: history.bucket.record, record: object }
-  const completed = completedUpload(upload, placed)
+  const completed = completedUpload(upload, placed, backend.clock.now())
   return { result: { completed, placed }, commit: completeCommit(backend, ready, placing, completed) }
 }
 
@@ -262,13 +262,13 @@ function checkExpected(
     })
 }
 
-function completedUpload(upload: OpenUpload, version: VersionInBucket): CompletedUpload {
+function completedUpload(upload: OpenUpload, version: VersionInBucket, completedMs: number): CompletedUpload {
   const { record } = version
   return {
     state: 'completed',
     bucketId: upload.bucketId,
     key: upload.key,
-    completedMs: record.modifiedMs,
+    completedMs,
     etag: record.etag,
     versionId: writtenVersionId(record.versionId),
     checksum: record.checksum,

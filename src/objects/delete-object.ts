@@ -20,6 +20,8 @@ export interface Deletion extends DeleteConditions {
   bypassGovernance?: boolean
   /** Another bucket's replication asks for it: the id of the delete marker there. Asked for again, it makes no second one. */
   replicaOf?: string | undefined
+  /** When the delete marker was made of which this one is a copy. */
+  originalMs?: number | undefined
 }
 
 export interface DeletionResult {
@@ -52,12 +54,12 @@ export async function decideDeletion(
   checkDelete(deletion, versions.current, deletion.key)
   if (deletion.versionId !== undefined) return removeNamed(backend, history, deletion.versionId, deletion, now)
   if (bucket.record.versioning === 'unversioned') return removeOnly(backend, history)
-  const { replicaOf } = deletion
+  const { replicaOf, originalMs } = deletion
   const newest = latestOf(versions)
   if (replicaOf !== undefined && newest?.kind === 'marker' && isCopyOf(newest, replicaOf)) {
     return { result: { versionId: newest.versionId, deleteMarker: true }, commit: { checks: history.checks } }
   }
-  const { marker, commit } = await placeMarker(backend, history, { now, replicaOf })
+  const { marker, commit } = await placeMarker(backend, history, { now, replicaOf, originalMs })
   return { result: { versionId: marker.versionId, deleteMarker: true }, commit }
 }
 

@@ -78,6 +78,8 @@ export interface ObjectAttributes {
   grants?: readonly Grant[] | undefined
   /** Absent: nothing copies it. */
   replication?: ReplicationState | undefined
+  /** When the original was written, if this is a copy whose writer said so. */
+  originalMs?: number | undefined
 }
 
 export const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
@@ -112,6 +114,6 @@ export const firstAttributes = {
 type NotInShards = 'grants' | 'replication'
 
 /** The attributes that were added later. Descriptions pack them after all other fields. Append only. */
-export const laterAttributes = { owner: text } satisfies PackedFields<
+export const laterAttributes = { owner: text, originalMs: number } satisfies PackedFields<
   Omit<ObjectAttributes, keyof typeof firstAttributes | NotInShards>
 >

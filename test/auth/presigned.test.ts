@@ -45,13 +45,17 @@ describe.each(['x-amz-', 'x-store-'] as const)('a URL presigned in the %s dialec
     expect(codeFor(wire({ ...lower, query: Object.fromEntries(query) }, prefix))).toBe('SignatureDoesNotMatch')
   })
 
-  it.each(['x-amz-copy-source', 'x-store-copy-source', 'x-amz-acl', 'x-store-meta-a', 'x-holdfast-replica'])(
-    'is refused with %s added',
-    (name) => {
-      const error = refusal(() => accept(withAdded(request, [name, 'UNSIGNED-PAYLOAD'])))
-      expect([error.code, error.status, error.details.HeadersNotSigned]).toEqual(['AccessDenied', 403, name])
-    },
-  )
+  it.each([
+    'x-amz-copy-source',
+    'x-store-copy-source',
+    'x-amz-acl',
+    'x-store-meta-a',
+    'x-holdfast-replica',
+    'x-holdfast-last-modified',
+  ])('is refused with %s added', (name) => {
+    const error = refusal(() => accept(withAdded(request, [name, 'UNSIGNED-PAYLOAD'])))
+    expect([error.code, error.status, error.details.HeadersNotSigned]).toEqual(['AccessDenied', 403, name])
+  })
 
   it('takes an unsigned content-sha256 that says what was signed, and no other', () => {
     const unsignedHash = (value: string) => withAdded(request, [`${prefix}content-sha256`, value])

@@ -39,13 +39,17 @@ describe.each(['x-amz-', 'x-store-'] as const)('a request in the %s dialect', (p
     })
   })
 
-  it.each(['x-amz-acl', 'x-store-acl', 'x-amz-copy-source', 'x-store-meta-a', 'x-holdfast-replica'])(
-    'is refused with an unsigned %s',
-    (name) => {
-      const error = refusal(() => accept(withAdded(signed({}, { prefix }), [name, 'value'])))
-      expect([error.code, error.status, error.details.HeadersNotSigned]).toEqual(['AccessDenied', 403, name])
-    },
-  )
+  it.each([
+    'x-amz-acl',
+    'x-store-acl',
+    'x-amz-copy-source',
+    'x-store-meta-a',
+    'x-holdfast-replica',
+    'x-holdfast-last-modified',
+  ])('is refused with an unsigned %s', (name) => {
+    const error = refusal(() => accept(withAdded(signed({}, { prefix }), [name, 'value'])))
+    expect([error.code, error.status, error.details.HeadersNotSigned]).toEqual(['AccessDenied', 403, name])
+  })
 
   it('may carry unsigned headers that are not the vendor’s', () => {
     const request = withAdded(

@@ -43,8 +43,9 @@ const beyondModel = (name: string): boolean =>
 /** HTTP's own condition of a range, which browsers and download tools send. */
 const ifRange = 'header if-range'
 
-/** Another Holdfast server says with it that a write is a copy. */
+/** Another Holdfast server, or an import, says with them that a write is a copy. */
 const replica = 'header x-holdfast-replica'
+const ofOriginal = [replica, 'header x-holdfast-last-modified']
 
 const encryption = ['', '-aws-kms-key-id', '-bucket-key-enabled', '-context'].map(
   (rest) => `vendor server-side-encryption${rest}`,
@@ -56,9 +57,9 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   'UploadPart request': encryption,
   'UploadPartCopy request': encryption,
   'CompleteMultipartUpload request': encryption,
-  'PutObject request': [replica],
-  'CreateMultipartUpload request': [replica],
-  'DeleteObject request': [replica],
+  'PutObject request': ofOriginal,
+  'CreateMultipartUpload request': ofOriginal,
+  'DeleteObject request': ofOriginal,
   'GetObject answer': [replica],
   'HeadObject answer': [replica],
   // Refused with S3's own error.

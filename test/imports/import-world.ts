@@ -100,14 +100,16 @@ const clientOf = (endpoint: string, credentials: { accessKeyId: string; secretAc
     requestChecksumCalculation: 'WHEN_REQUIRED',
   })
 
-/** Every version with all that a reader sees of it but its id and its time, in the order of the listing. */
+/** Every version with all that a reader sees of it but its id, in the order of the listing. */
 export async function contentsOf(client: S3Client, Bucket: string): Promise<Record<string, unknown>[]> {
   const found: Record<string, unknown>[] = []
   for await (const { Versions = [], DeleteMarkers = [] } of pagesOf(client, Bucket)) {
-    for (const { Key, VersionId, IsLatest } of Versions) {
-      found.push({ Key, IsLatest, ...(await readVersion(client, { Bucket, Key, VersionId })) })
+    for (const { Key, VersionId, IsLatest, LastModified } of Versions) {
+      found.push({ Key, IsLatest, LastModified, ...(await readVersion(client, { Bucket, Key, VersionId })) })
     }
-    for (const { Key, IsLatest } of DeleteMarkers) found.push({ Key, IsLatest, marker: true })
+    for (const { Key, IsLatest, LastModified } of DeleteMarkers) {
+      found.push({ Key, IsLatest, LastModified, marker: true })
+    }
   }
   return found
 }

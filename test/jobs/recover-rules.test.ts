@@ -150,6 +150,17 @@ function shown({ versions }: { versions: readonly VersionRecord[] }): string {
 }
 
 describe('versions of a key', () => {
+  it('that are copies have the time of their original, and count from when they were written here', () => {
+    const attributes = { headers: {}, metadata: {}, tags: [], originalMs: 10 }
+    const copy = found('2x@30', { attributes })
+    const older = found('1x@20')
+    const lost = mergeVersions([], [copy, older], context())
+    expect(lost.versions).toMatchObject([{ etag: '2x@30', modifiedMs: 10 }])
+    const record = { ...known('2x@30'), modifiedMs: 10 }
+    const merged = mergeVersions([record], [copy, older], context(50))
+    expect([shown(merged), merged.unneeded.length]).toEqual(['2:2x@30', 1])
+  })
+
   it.each<[string, string[], string[], number | undefined, string, number]>([
     [
       'of shards alone, in the order that they expected',

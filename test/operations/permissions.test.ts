@@ -116,8 +116,8 @@ it('an operation that reaches a bucket heeds whose the bucket is expected to be'
 const taken: readonly (readonly [field: RegExp, operation: RegExp, permissions: readonly string[]])[] = [
   [/^if-match$/, /PUT|POST/, ['s3:GetObject']],
   [/^tagging$/, /PUT|POST/, ['s3:PutObjectTagging']],
-  [/^x-holdfast-replica$/, /PUT|POST/, ['s3:ReplicateObject']],
-  [/^x-holdfast-replica$/, /DELETE/, ['s3:ReplicateDelete']],
+  [/^x-holdfast-(replica|last-modified)$/, /PUT|POST/, ['s3:ReplicateObject']],
+  [/^x-holdfast-(replica|last-modified)$/, /DELETE/, ['s3:ReplicateDelete']],
   [/^object-lock-(mode|retain-until-date)$/, /PUT|POST/, ['s3:PutObjectRetention']],
   [/^object-lock-legal-hold$/, /PUT|POST/, ['s3:PutObjectLegalHold']],
   [/^bucket-object-lock-enabled$/, /^CreateBucket /, ['s3:PutBucketObjectLockConfiguration', 's3:PutBucketVersioning']],

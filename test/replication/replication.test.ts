@@ -7,6 +7,7 @@ import {
   GetObjectTaggingCommand,
   ListObjectVersionsCommand,
   PutObjectTaggingCommand,
+  type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
@@ -33,7 +34,21 @@ const destinations = [
 ]
 const target = (arn: string) => (arn === remote ? world.far : world.s3)
 
+async function timesIn(client: S3Client, Bucket: string) {
+  const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand({ Bucket }))
+  return [...Versions, ...DeleteMarkers].map(({ LastModified }) => LastModified)
+}
+
 describe.each(destinations)('to $where', ({ arn }) => {
+  it('copies keep the times of versions and delete markers', async () => {
+    await replicate(world.s3, from, ruleTo(arn))
+    await put(world.s3, 'a', 'hidden')
+    await world.s3.send(new DeleteObjectCommand({ Bucket: from, Key: 'a' }))
+    await put(world.s3, 'a', 'in sight')
+    await whenCopied(world.s3, 'a')
+    expect(await timesIn(target(arn), to)).toEqual(await timesIn(world.s3, from))
+  })
+
   it('copies bytes with all that is said of them', async () => {
     await replicate(world.s3, from, ruleTo(arn))
     const sent = {

@@ -11,6 +11,7 @@ import { documentRows, putDocument } from '../support/wire-documents.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { siteName } from '../support/wire-server.ts'
+import { completeDocument, putPart } from '../support/wire-uploads.ts'
 import { aVersionId, enabled, ownerRows, suspended, vendorHeader } from '../support/wire-versions.ts'
 
 const Bucket = 'wire'
@@ -286,6 +287,12 @@ const versionsAre =
     const { body } = await wire.must({ method: 'GET', query: { versions: '' } })
     expect(body.toString().match(/<VersionId>/g)).toHaveLength(count)
   }
+const writtenAt = (time: string) => ({ headers: { 'x-holdfast-last-modified': time } })
+const in2020 = writtenAt('2020-02-03T04:05:06.789Z')
+const isOf2020 = async (wire: Wire): Promise<void> => {
+  const { body } = await wire.must({ method: 'GET', query: { versions: '' } })
+  expect(body.toString()).toContain('<LastModified>2020-02-03T04:05:06.789Z</LastModified>')
+}
 const tooLong = { headers: { 'x-holdfast-replica': 'v'.repeat(1025) } }
 
 wireTests('PutObject', [
@@ -336,6 +343,31 @@ wireTests('PutObject', [
     ...refusal('InvalidArgument'),
     ask: { method: 'PUT', key: 'a', body: 'a', ...tooLong },
   },
+  {
+    it: 'gives a copy the time of its original',
+    status: 200,
+    ask: { method: 'PUT', key: 'a', body: 'a', ...in2020 },
+    proves: ['header:x-holdfast-last-modified'],
+    afterwards: async (wire) => {
+      await isOf2020(wire)
+      const { headers } = await wire.must({ method: 'HEAD', key: 'a' })
+      expect(headers.get('last-modified')).toBe('Mon, 03 Feb 2020 04:05:06 GMT')
+    },
+  },
+  {
+    it: 'writes nothing in the future, even where the clock of the other server is ahead',
+    status: 200,
+    ask: { method: 'PUT', key: 'a', body: 'a', ...writtenAt('2150-01-01T00:00:00Z') },
+    afterwards: async (wire) => {
+      const { headers } = await wire.must({ method: 'HEAD', key: 'a' })
+      expect(Date.parse(headers.get('last-modified') ?? '')).toBeLessThan(Date.UTC(2150, 0))
+    },
+  },
+  ...['yesterday', '2020-02-30T00:00:00Z', '1969-12-31T23:59:59Z'].map((time) => ({
+    it: `refuses the time ${time}`,
+    ...refusal('InvalidArgument'),
+    ask: { method: 'PUT', key: 'a', body: 'a', ...writtenAt(time) } as const,
+  })),
 ])
 
 wireTests('CreateMultipartUpload', [
@@ -344,6 +376,18 @@ wireTests('CreateMultipartUpload', [
     status: 200,
     ask: { method: 'POST', key: 'a', query: { uploads: '' }, ...replica },
     proves: ['header:x-holdfast-replica'],
+  },
+  {
+    it: 'gives a copy the time of its original',
+    status: 200,
+    ask: { method: 'POST', key: 'a', query: { uploads: '' }, ...in2020 },
+    proves: ['header:x-holdfast-last-modified'],
+    afterwards: async (wire, { body }) => {
+      const uploadId = /<UploadId>(.+)<\/UploadId>/.exec(body.toString())?.[1] ?? ''
+      const etag = await putPart(wire, uploadId, 1, 'a', {}, 'a')
+      await wire.must({ method: 'POST', key: 'a', query: { uploadId }, body: completeDocument([[1, etag]]) })
+      await isOf2020(wire)
+    },
   },
 ])
 
@@ -355,6 +399,15 @@ wireTests('DeleteObject', [
     ask: { method: 'DELETE', key: 'a', ...replica },
     vendor: { 'version-id': aVersionId, 'delete-marker': 'true' },
     proves: ['header:x-holdfast-replica'],
+  },
+  {
+    it: 'gives a delete marker the time of the one that it copies',
+    status: 204,
+    given: enabled,
+    ask: { method: 'DELETE', key: 'a', ...in2020 },
+    vendor: { 'version-id': aVersionId, 'delete-marker': 'true' },
+    proves: ['header:x-holdfast-last-modified'],
+    afterwards: isOf2020,
   },
   {
     it: 'makes one delete marker of a copy that is asked for twice',

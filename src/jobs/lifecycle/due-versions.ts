@@ -45,7 +45,8 @@ export class DueVersions {
       return before
     }
     const newer = this.#noncurrent++
-    const noncurrentSinceMs = this.#replacedMs
+    // A copy has the time of its original, which can be older than what it replaced here.
+    const noncurrentSinceMs = Math.max(this.#replacedMs, modifiedMs)
     this.#replacedMs = modifiedMs
     const size = version.kind === 'object' ? version.size : undefined
     const isDue = this.#isDue(noncurrentExpirationOf(this.#rules, { key, size, noncurrentSinceMs, newer }))

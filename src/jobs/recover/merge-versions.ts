@@ -61,8 +61,9 @@ export function mergeVersions(
 
   const nulls = fresh.filter(({ description }) => description.versionRandom === undefined).sort(byTime)
   const newestNull = nulls.at(-1)
-  const knownNull = kept.find(({ versionId }) => versionId === nullVersionId)
-  const isNewer = newestNull !== undefined && newestNull.description.writtenMs > (knownNull?.modifiedMs ?? 0)
+  const knownNull = kept.find(isNull)
+  const isNewer =
+    newestNull !== undefined && newestNull.description.writtenMs > writtenMsOf(known.find(isNull), matches)
   unneeded.push(...nulls.filter((one) => one !== newestNull || !isNewer))
   const gone = isNewer ? knownNull : undefined
   const versions = kept.filter((record) => record !== gone)
@@ -78,6 +79,14 @@ export function mergeVersions(
 
 function randomOf({ versionId }: VersionRecord): string | undefined {
   return versionId === nullVersionId ? undefined : versionRandom(versionId).toString('hex')
+}
+
+const isNull = ({ versionId }: VersionRecord): boolean => versionId === nullVersionId
+
+/** When a version was written here. The record of a copy says when its original was, so its description is asked first. */
+function writtenMsOf(record: VersionRecord | undefined, matches: ReadonlyMap<VersionRecord, FoundVersion>): number {
+  if (record === undefined) return 0
+  return matches.get(record)?.description.writtenMs ?? record.modifiedMs
 }
 
 /** Whether the blob was written so long before the snapshot, which lacks it, that its request must have ended without a commit. */
@@ -116,7 +125,7 @@ function hasSameDescription(record: ObjectRecord, { description }: FoundVersion)
   if (versionId !== nullVersionId) return description.versionRandom === randomOf(record)
   return (
     description.versionRandom === undefined &&
-    description.writtenMs <= record.modifiedMs &&
+    modifiedMsOf(description) <= record.modifiedMs &&
     isSameKey(record.encryption, description.encryption)
   )
 }
@@ -171,7 +180,7 @@ function recordOf({ description, manifest, parts }: FoundVersion, sequence: numb
     kind: 'object',
     sequence,
     versionId: random === undefined ? nullVersionId : versionIdOf(sequence, Buffer.from(random, 'hex')),
-    modifiedMs: description.writtenMs,
+    modifiedMs: modifiedMsOf(description),
     size: description.size ?? manifest.size,
     etag: description.etag,
     checksum: description.kind === 'object' ? checksum && { ...checksum, type: 'FULL_OBJECT' } : description.checksum,
@@ -186,6 +195,11 @@ function recordOf({ description, manifest, parts }: FoundVersion, sequence: numb
         ? { ...encryption, boundSequence: description.sequence }
         : encryption,
   }
+}
+
+/** As the record of the version says it: a copy has the time of its original. */
+function modifiedMsOf({ writtenMs, attributes: { originalMs } }: VersionDescription): number {
+  return originalMs === undefined ? writtenMs : Math.min(originalMs, writtenMs)
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

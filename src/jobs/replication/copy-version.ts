@@ -45,7 +45,7 @@ export async function copyVersion(context: CopyContext, queued: Entry): Promise<
     return { kind: 'copied', copy }
   }
   if (record.kind === 'marker') {
-    await to.hide(key, record.versionId)
+    await to.hide(key, record)
     return { kind: 'copied' }
   }
   if (record.encryption?.by === 'customer')

@@ -13,7 +13,7 @@ import { writePart } from '../../objects/upload-parts.ts'
 import { createUpload } from '../../objects/uploads.ts'
 import { writeObject } from '../../objects/write-object.ts'
 import { type ObjectAttributes, storageClasses } from '../../records/object-attributes.ts'
-import type { Checksum, Encryption, PartRecord } from '../../records/records.ts'
+import type { Checksum, DeleteMarker, Encryption, PartRecord } from '../../records/records.ts'
 import type { ReplicationDestination } from '../../records/replication.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { ownBucketFault } from '../../rules/replication.ts'
@@ -49,9 +49,9 @@ export class OwnBucket implements ReplicaBucket {
     return asCopy(() => (parts.length === 0 ? this.#writeWhole(original) : this.#writeParts(original, parts)))
   }
 
-  async hide(key: string, of: string): Promise<void> {
+  async hide(key: string, { versionId, modifiedMs }: DeleteMarker): Promise<void> {
     await this.#requireBucket()
-    await asCopy(() => deleteObject(this.#backend, this.#scope, { key, replicaOf: of }))
+    await asCopy(() => deleteObject(this.#backend, this.#scope, { key, replicaOf: versionId, originalMs: modifiedMs }))
   }
 
   async change(key: string, copy: string, { tags, retention, legalHold }: ObjectAttributes): Promise<void> {
@@ -142,7 +142,8 @@ function attributesOf({ record, destination }: OriginalVersion): ObjectAttribute
   const { owner: _, grants: __, ...attributes } = record.attributes
   const asked = storageClasses.find((name) => name === destination.storageClass)
   const storageClass = asked === undefined ? attributes.storageClass : asked === 'STANDARD' ? undefined : asked
-  return { ...attributes, storageClass, replication: { status: 'REPLICA', of: record.versionId } }
+  const { versionId, modifiedMs } = record
+  return { ...attributes, storageClass, replication: { status: 'REPLICA', of: versionId }, originalMs: modifiedMs }
 }
 
 const demandOf = (checksum: Checksum | undefined) =>

@@ -1,7 +1,7 @@
 /** A bucket that copies go to, here or elsewhere: what a replication does with it. */
 import type { ByteSource } from '../../byte-source.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
-import type { ObjectRecord, PartRecord } from '../../records/records.ts'
+import type { DeleteMarker, ObjectRecord, PartRecord } from '../../records/records.ts'
 import type { ReplicationDestination } from '../../records/replication.ts'
 
 /** A version that is to be copied. */
@@ -22,7 +22,7 @@ export interface ReplicaBucket {
   /** Resolves with the id of the copy when it is durable. Rejects with `DestinationAway`, `CopyRefused`, and what reading rejects with; so do the others. */
   write(original: OriginalVersion): Promise<string>
   /** Puts a delete marker on top of the key, unless this one's copy is there already. */
-  hide(key: string, of: string): Promise<void>
+  hide(key: string, marker: DeleteMarker): Promise<void>
   /** Gives a copy the tags and the lock of its original. Does nothing if the copy is gone. */
   change(key: string, copy: string, attributes: ObjectAttributes): Promise<void>
 }

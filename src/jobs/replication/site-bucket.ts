@@ -10,8 +10,8 @@ import { EndpointRefused, isPassing, TransferFailed } from '../../endpoint/failu
 import { childText, readXml } from '../../endpoint/xml.ts'
 import { percentEncode } from '../../percent-encode.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
-import type { Checksum, PartRecord } from '../../records/records.ts'
-import { replicaHeader } from '../../replica-header.ts'
+import type { Checksum, DeleteMarker, ObjectRecord, PartRecord } from '../../records/records.ts'
+import { originalTimeHeader, replicaHeader } from '../../replica-header.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { CopyRefused, DestinationAway, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
 
@@ -45,8 +45,8 @@ export class SiteBucket implements ReplicaBucket {
     return parts.length === 0 ? this.#writeWhole(original) : this.#writeParts(original, parts)
   }
 
-  async hide(key: string, of: string): Promise<void> {
-    await this.#ask({ method: 'DELETE', key, headers: { [replicaHeader]: of } })
+  async hide(key: string, marker: DeleteMarker): Promise<void> {
+    await this.#ask({ method: 'DELETE', key, headers: copyHeaders(marker) })
   }
 
   async change(key: string, copy: string, { tags, retention, legalHold }: ObjectAttributes): Promise<void> {
@@ -182,9 +182,14 @@ function versionIdOf(headers: ReadAnswer['headers']): string {
   return typeof id === 'string' ? id : unversioned
 }
 
+const copyHeaders = ({ versionId, modifiedMs }: Pick<ObjectRecord, 'versionId' | 'modifiedMs'>): Headers => ({
+  [replicaHeader]: versionId,
+  [originalTimeHeader]: new Date(modifiedMs).toISOString(),
+})
+
 /** What a write says about the copy besides its bytes. */
 function writeHeaders({ record, destination }: OriginalVersion): Headers {
-  const { attributes, encryption, versionId } = record
+  const { attributes, encryption } = record
   const { headers, metadata, tags, retention, legalHold, websiteRedirectLocation } = attributes
   const storageClass = destination.storageClass ?? attributes.storageClass
   const said: Record<string, string | undefined> = {
@@ -203,7 +208,7 @@ function writeHeaders({ record, destination }: OriginalVersion): Headers {
     'x-amz-object-lock-legal-hold': legalHold ? 'ON' : undefined,
     'x-amz-server-side-encryption': encryption && (encryption.by === 'kms' ? 'aws:kms' : 'AES256'),
     'x-amz-server-side-encryption-aws-kms-key-id': encryption?.by === 'kms' ? destination.kmsKeyId : undefined,
-    [replicaHeader]: versionId,
+    ...copyHeaders(record),
   }
   return Object.fromEntries(
     Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

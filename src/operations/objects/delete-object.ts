@@ -1,9 +1,9 @@
 import { header, refused, vendor } from '../../contract/fields.ts'
 import {
   bypassGovernanceRetention,
+  copyOfMarker,
   deleteMarkerOut,
   ownership,
-  replicaOfMarker,
   requestCharged,
   versionId,
   versionIdOut,
@@ -28,7 +28,7 @@ export const deleteObjectOperation = defineOperation({
     mfa: refused('vendor', 'mfa'),
     ifMatchLastModifiedMs: vendor('if-match-last-modified-time', httpDate),
     ifMatchSize: vendor('if-match-size', integer({ min: 0 })),
-    replicaOf: replicaOfMarker,
+    ...copyOfMarker,
     ...ownership,
   },
   output: { versionId: versionIdOut, deleteMarker: deleteMarkerOut, ...requestCharged },
@@ -51,6 +51,7 @@ export const deleteObjectOperation = defineOperation({
       ifMatchSize: input.ifMatchSize,
       bypassGovernance: mayBypassGovernance(input.bypassGovernanceRetention),
       replicaOf: input.replicaOf,
+      originalMs: input.originalMs,
     })
     return { versionId, deleteMarker: deleteMarker ? 'true' : undefined }
   },

@@ -24,6 +24,7 @@ export interface AttributeInputs {
   storageClass?: string | undefined
   websiteRedirectLocation?: string | undefined
   replicaOf?: string | undefined
+  originalMs?: number | undefined
 }
 
 const defaultContentType = 'binary/octet-stream'
@@ -49,6 +50,7 @@ export function objectAttributes(input: AttributeInputs): ObjectAttributes {
     storageClass: storageClassOf(input.storageClass),
     websiteRedirectLocation: input.websiteRedirectLocation,
     replication: input.replicaOf === undefined ? undefined : { status: 'REPLICA', of: input.replicaOf },
+    originalMs: input.originalMs,
   }
 }
 

@@ -11,13 +11,13 @@ import {
   checksumsIn,
   checksumsOut,
   chosenChecksum,
+  copyOf,
   descriptive,
   expirationOut,
   keeping,
   lockRequest,
   objectAcl,
   ownership,
-  replicaOf,
   requestCharged,
   tagging,
   versionIdOut,
@@ -86,7 +86,7 @@ export const putObjectOperation = defineOperation({
   target: 'object',
   permission: 's3:PutObject',
   summary: 'Writes an object in one request.',
-  input: { ...objectInputs, replicaOf },
+  input: { ...objectInputs, ...copyOf },
   inputBody: { kind: 'stream' },
   output: objectOutputs,
   errors: errorsOfWrite,
@@ -99,7 +99,7 @@ export const putObjectOperation = defineOperation({
 /** Writes the object under the request's key, and returns the values of `objectOutputs`. Throws `errorsOfWrite`. */
 export async function putObject(
   context: OperationContext,
-  input: DecodedFields<typeof objectInputs> & { body: RequestBody; replicaOf?: string | undefined },
+  input: DecodedFields<typeof objectInputs> & Partial<DecodedFields<typeof copyOf>> & { body: RequestBody },
   madeBy: 'Put' | 'Post',
 ): Promise<EncodedFields<typeof objectOutputs> & { etag: string }> {
   const { backend, scope, key, presigned, customerKeysMayTravel } = context

@@ -4,12 +4,12 @@ import { outVendor, vendor } from '../../contract/fields.ts'
 import {
   abortOut,
   checksumAlgorithm,
+  copyOf,
   descriptive,
   keeping,
   lockRequest,
   objectAcl,
   ownership,
-  replicaOf,
   requestCharged,
   tagging,
 } from '../../contract/groups.ts'
@@ -43,7 +43,7 @@ export const createMultipartUploadOperation = defineOperation({
     ...keeping,
     ...encryptionRequest,
     ...customerKey,
-    replicaOf,
+    ...copyOf,
     ...ownership,
   },
   output: {

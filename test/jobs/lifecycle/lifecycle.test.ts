@@ -185,6 +185,18 @@ describe('in a bucket with versions', () => {
     expect(await shown(made)).toEqual(['key'])
   })
 
+  it('a version counts from when it was written, where a copy of something older replaced it', async () => {
+    const made = await versioned(rule({ noncurrent: { days: 5 } }))
+    pass(made, 10)
+    await put(made, 'key', 'first')
+    await putWith(made, 'key', { originalMs: 0 })
+    pass(made, 5)
+    expect(await run(made)).toBe(0)
+    pass(made, 1)
+    expect(await run(made)).toBe(1)
+    expect(await shown(made)).toEqual(['key'])
+  })
+
   it('a delete marker goes when no other version is left, a day later', async () => {
     const both = { noncurrent: { days: 1 }, expiration: { expiredDeleteMarkers: true } } as const
     const made = await versioned(rule(both))
