@@ -158,7 +158,7 @@ describe('versions of a key', () => {
     expect(lost.versions).toMatchObject([{ etag: '2x@30', modifiedMs: 10 }])
     const record = { ...known('2x@30'), modifiedMs: 10 }
     const merged = mergeVersions([record], [copy, older], context(50))
-    expect([shown(merged), merged.unneeded.length]).toEqual(['2:2x@30', 1])
+    expect([shown(merged), merged.added.length, merged.unneeded.length]).toEqual(['2:2x@30', 0, 1])
   })
 
   it.each<[string, string[], string[], number | undefined, string, number]>([
