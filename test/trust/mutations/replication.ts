@@ -3,10 +3,33 @@ import type { Mutation } from './mutation.ts'
 
 const choices = 'replication/choices.test.ts'
 const troubles = 'replication/troubles.test.ts'
+const recovery = 'jobs/recover-rules.test.ts'
+const lifecycle = 'jobs/lifecycle/lifecycle.test.ts'
 const wire = 'wire/bucket-replication.test.ts'
 const rules = 'rules/replication.test.ts'
 
 export const replicationMutations: readonly Mutation[] = [
+  {
+    name: 'a copy is from the future',
+    file: 'commits/new-version.ts',
+    find: 'originalMs === undefined ? nowMs : Math.min(originalMs, nowMs)',
+    replace: 'originalMs ?? nowMs',
+    suite: wire,
+  },
+  {
+    name: 'a copy of something old makes what it hides expire at once',
+    file: 'jobs/lifecycle/due-versions.ts',
+    find: 'Math.max(this.#replacedMs, modifiedMs)',
+    replace: 'this.#replacedMs',
+    suite: lifecycle,
+  },
+  {
+    name: 'a recovery takes what a copy replaced for newer than the copy',
+    file: 'jobs/recover/merge-versions.ts',
+    find: 'writtenMsOf(known.find(isNull), matches)',
+    replace: '(knownNull?.modifiedMs ?? 0)',
+    suite: recovery,
+  },
   {
     name: 'copies of objects are copied on',
     file: 'commits/replica-queue.ts',
