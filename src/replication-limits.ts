@@ -24,7 +24,10 @@ export const replicationLimits = {
   bufferedBytesMax: 1024 * 1024,
   /** Parts of one object that are copied at the same time. */
   partsAtOnce: 4,
-  /** How long PutBucketReplication waits for what a site says of a bucket. */
+  /** Versions that are counted for one destination, and destinations that are asked at the same time, for an operator who wants to know. */
+  countedMax: 100_000,
+  askedAtOnce: 16,
+  /** How long PutBucketReplication, and an operator, wait for what a site says of a bucket. */
   checkMs: 10_000,
   /** To one site. */
   connectionsMax: 64,

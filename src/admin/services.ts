@@ -5,6 +5,7 @@ import type { Identities } from '../identities/identities.ts'
 import type { AccessQuestion, ExplainedDecision, Subject } from './explanation.ts'
 import type {
   bucketView,
+  destinationView,
   locationView,
   logLevel,
   memberView,
@@ -23,6 +24,8 @@ export interface AdminServices {
   /** The buckets of one account, or of all accounts. */
   buckets(owner: string | undefined): Promise<z.input<typeof bucketView>[]>
   quotas: Quotas
+  /** The destinations of one bucket, or of all. Asks the sites. */
+  replication(bucket: string | undefined): Promise<z.input<typeof destinationView>[]>
   storage: Storage
   tasks: Tasks
   /** Empty: no other process shares the metadata. */

@@ -31,6 +31,21 @@ const quota = held.partial().extend({
 
 export const quotaView = quota.extend({ bucket: z.string(), owner: z.string() })
 
+export const destinationView = z.object({
+  bucket: z.string(),
+  owner: z.string(),
+  /** The ARN of the other bucket. */
+  destination: z.string(),
+  /** Versions that wait to be copied, or whose tags or locks do. No more than 100,000 are counted. */
+  waiting: z.number(),
+  /** Since when. Absent: none waits. */
+  since: z.string().optional(),
+  /** What was there before the rule is still being queued. */
+  queueing: z.boolean(),
+  /** Why the destination takes no copies now. Absent: it does. */
+  fault: z.string().optional(),
+})
+
 export const bucketView = z.object({
   name: z.string(),
   owner: z.string(),

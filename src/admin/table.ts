@@ -6,6 +6,7 @@ import { metricsOperations } from './metrics.ts'
 import { operatingOperations } from './operating.ts'
 import { policyOperations } from './policies.ts'
 import { quotaOperations } from './quotas.ts'
+import { replicationOperations } from './replication.ts'
 import type { AdminOperation } from './requests/operation.ts'
 import { serverOperations } from './server.ts'
 import { sessionOperations } from './session.ts'
@@ -18,6 +19,7 @@ export const adminOperations: readonly AdminOperation[] = [
   ...serverOperations,
   ...bucketOperations,
   ...quotaOperations,
+  ...replicationOperations,
   ...storageOperations,
   ...taskOperations,
   ...operatingOperations,

@@ -7,6 +7,7 @@ import { accounts } from './admin/accounts.ts'
 import { adminFlags } from './admin/admin-target.ts'
 import { policies } from './admin/policies.ts'
 import { quotas } from './admin/quotas.ts'
+import { replication } from './admin/replication.ts'
 import { users } from './admin/users.ts'
 import type { CommandDeclaration } from './command.ts'
 import { completion } from './completion.ts'
@@ -151,6 +152,7 @@ export const commands: readonly CommandDeclaration[] = [
   policies,
   keys,
   quotas,
+  replication,
   {
     name: 'key-ring',
     summary: 'Show the key ring by name and id, or replace one of its keys. Works while a server runs.',

@@ -117,6 +117,7 @@ export async function openAdminWorld({
     publicEndpoints: [],
     trustedProxies,
     placement: ownPlacement,
+    sites: [],
     dataPath: undefined,
     member: undefined,
     settings: () => [],

@@ -36,6 +36,7 @@ const inputs: Record<string, (name: string) => unknown> = {
   GetQuota: () => undefined,
   SetQuota: () => ({ bytes: 1 }),
   RemoveQuota: () => undefined,
+  ListReplication: () => undefined,
   ListLocations: () => undefined,
   ReplaceStore: () => ({}),
   ListMembers: () => undefined,

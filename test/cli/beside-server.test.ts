@@ -25,6 +25,7 @@ const working: Record<string, () => string[]> = {
   users: () => ['list'],
   policies: () => ['list'],
   quotas: () => ['list'],
+  replication: () => ['list'],
   keys: () => ['list'],
   'key-ring': () => ['--rotate', 'sse-s3'],
   access: () => ['status'],

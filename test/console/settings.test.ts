@@ -294,6 +294,16 @@ describeInstalled('a setting of a bucket', [['chromium', '--version']], () => {
     await expect
       .poll(() => visit.s3.send(new GetObjectCommand({ Bucket: 'copies', Key: 'note.txt' })).catch(() => undefined))
       .toMatchObject({ ReplicationStatus: 'REPLICA' })
+    await panel.getByRole('button', { name: 'Look again' }).click()
+    await panel.getByText('copies: nothing waits.', { exact: true }).waitFor()
+    await visit.s3.send(
+      new PutBucketVersioningCommand({ Bucket: 'copies', VersioningConfiguration: { Status: 'Suspended' } }),
+    )
+    await put(Bucket, 'late.txt', 'which waits')
+    await panel.getByRole('button', { name: 'Look again' }).click()
+    await panel
+      .getByText(/copies: 1 version waits, .* It takes no copies: Destination bucket must have versioning/)
+      .waitFor()
 
     for (const number of [2, 1]) await panel.getByRole('button', { name: `Remove rule ${number}` }).click()
     await panel.getByText('No rules.').waitFor()

@@ -1,4 +1,5 @@
 /** A bucket's replication rules, as S3 keeps them. */
+import { adminPath, askAdmin } from './admin.ts'
 import { putConfiguration } from './buckets.ts'
 import { askUnlessAbsent } from './s3-request.ts'
 import { childOf, childrenOf, contentOf, textOf } from './xml.ts'
@@ -21,6 +22,27 @@ export interface ReplicationRule {
   role?: string
 }
 
+/** What a destination of the bucket's rules gets, as its server sees it. */
+export interface DestinationStatus {
+  /** As in a rule. */
+  destination: string
+  /** Versions. */
+  waiting: number
+  /** Absent: none waits. */
+  since?: string
+  /** What was there before the rule is still being queued. */
+  queueing: boolean
+  /** Why it takes no copies. Absent: it does. */
+  fault?: string
+}
+
+/** Asks each destination, which can take ten seconds where one is away. */
+export async function replicationStatus(bucket: string): Promise<DestinationStatus[]> {
+  const path = `${adminPath('replication')}?${new URLSearchParams({ bucket })}`
+  const { destinations } = await askAdmin<{ destinations: DestinationStatus[] }>('GET', path)
+  return destinations.map((status) => ({ ...status, destination: shownDestination(status.destination) }))
+}
+
 export async function bucketReplication(bucket: string): Promise<ReplicationRule[]> {
   const xml = await askUnlessAbsent({ bucket, query: { replication: '' } }, 'ReplicationConfigurationNotFoundError')
   if (xml === undefined) return []
@@ -37,6 +59,7 @@ export async function putBucketReplication(bucket: string, rules: readonly Repli
 }
 
 const arnPrefix = 'arn:aws:s3:::'
+const shownDestination = (arn: string): string => (arn.startsWith(arnPrefix) ? arn.slice(arnPrefix.length) : arn)
 
 function readRule(element: Element): ReplicationRule {
   const within = (name: string, child: string): string | undefined => {
@@ -48,7 +71,7 @@ function readRule(element: Element): ReplicationRule {
   const priority = textOf(element, 'Priority')
   const rule = {
     id: textOf(element, 'ID') ?? '',
-    destination: arn.startsWith(arnPrefix) ? arn.slice(arnPrefix.length) : arn,
+    destination: shownDestination(arn),
     prefix: within('Filter', 'Prefix') ?? '',
     deleteMarkers: isOn('DeleteMarkerReplication'),
     existing: isOn('ExistingObjectReplication'),

@@ -138,7 +138,7 @@ export async function runAction(command: string, actions: Actions, invocation: I
 }
 
 /** Pads the cells so that columns line up. */
-function columns(rows: readonly (readonly string[])[]): string[] {
+export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = []
   for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
   return rows.map((row) =>

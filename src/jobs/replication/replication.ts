@@ -16,6 +16,7 @@ import { DestinationQueue } from './destination-queue.ts'
 import { OwnBucket } from './own-bucket.ts'
 import { queueExisting } from './queue-existing.ts'
 import type { ReplicaBucket } from './replica-bucket.ts'
+import { siteFor } from './site-for.ts'
 import type { Sites } from './sites.ts'
 
 export interface ReplicationOptions {
@@ -119,11 +120,8 @@ class Replication {
     const named = destinationOf(arn)
     if (named === undefined) return 'it names no bucket'
     if (named.site === undefined) return new OwnBucket(this.#options.backend, named.bucket, owner)
-    const site = this.#options.sites.get(named.site)
-    if (site === undefined) return `the configuration has no site ${named.site}`
-    return site.mayUse(owner)
-      ? site.bucket(named.bucket, signal)
-      : `the site ${named.site} is not open to the account ${owner}`
+    const site = siteFor(this.#options.sites, named.site, owner)
+    return typeof site === 'string' ? site : site.bucket(named.bucket, signal)
   }
 }
 

@@ -22,6 +22,7 @@ import type { BucketUsages } from '../../jobs/bucket-usage.ts'
 import type { ShardCounts } from '../../jobs/locations/shard-counts.ts'
 import { LogIns } from '../../logins/log-ins.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
+import type { SiteSettings } from '../../replication-site.ts'
 import type { OidcProvider } from '../../sts/oidc/provider-settings.ts'
 import { openAccountBlocks } from '../account-blocks.ts'
 import { isReady } from '../endpoint.ts'
@@ -47,6 +48,8 @@ export interface AdminEndpointOptions {
   publicEndpoints: readonly string[]
   trustedProxies: readonly string[]
   placement: Placement
+  /** Servers elsewhere that take copies. */
+  sites: readonly SiteSettings[]
   /** The data directory. Absent: everything is in memory. */
   dataPath: string | undefined
   /** `AdminServicesOptions.member`. */

@@ -28,14 +28,17 @@ import { healthOf } from '../../jobs/locations/location-health.ts'
 import { locationStatuses } from '../../jobs/locations/location-status.ts'
 import type { CountedShards, ShardCounts } from '../../jobs/locations/shard-counts.ts'
 import { moveKind } from '../../jobs/moves/move-bucket.ts'
+import { replicationStatuses } from '../../jobs/replication/replication-status.ts'
 import { allTasks, cancelTask, type FoundTask, readTask, requestTask } from '../../jobs/tasks/tasks.ts'
 import { listMembers } from '../../members/list-members.ts'
 import { findBucket } from '../../objects/buckets.ts'
 import type { AccountBlocks } from '../../operations/access/account-blocks.ts'
 import { operations } from '../../operations/table.ts'
+import type { SiteSettings } from '../../replication-site.ts'
 import { isoTime } from '../../time-text.ts'
 import { replaceStore } from '../placement/replace-store.ts'
 import { refuseUnfitDirectory } from '../placement/replacement-directory.ts'
+import { openSites } from '../sites.ts'
 import type { S3Processes } from './s3-processes.ts'
 
 export interface AdminServicesOptions {
@@ -45,6 +48,7 @@ export interface AdminServicesOptions {
   region: string
   usages: BucketUsages
   quotas: BucketQuotas
+  sites: readonly SiteSettings[]
   shardCounts: ShardCounts
   processes: S3Processes
   log: Logger
@@ -68,6 +72,7 @@ export function adminServices(options: AdminServicesOptions): AdminServices {
     explain: (subject, question) => explainAccess({ backend, credentials, accountBlocks, region }, subject, question),
     buckets: (owner) => bucketsOf(options, owner),
     quotas: quotasOf(options.quotas),
+    replication: replicationOf(options),
     storage: storageOf(options),
     tasks: tasksOf(backend),
     members: async () => (member === undefined ? [] : membersOf(backend)),
@@ -119,6 +124,19 @@ async function bucketsOf(
 }
 
 const shownQuota = ({ bucket, owner, quota, used }: LimitedBucket) => ({ bucket, owner, ...quota, used })
+
+function replicationOf({ backend, sites }: AdminServicesOptions): AdminServices['replication'] {
+  let opened: ReturnType<typeof openSites> | undefined
+  return async (bucket) => {
+    opened ??= openSites(sites, backend.clock)
+    const statuses = await replicationStatuses(backend, await opened, bucket)
+    return statuses.map(({ sinceMs, isQueueing, ...status }) => ({
+      ...status,
+      since: sinceMs === undefined ? undefined : isoTime(sinceMs),
+      queueing: isQueueing,
+    }))
+  }
+}
 
 function quotasOf(quotas: BucketQuotas): Quotas {
   return {

@@ -61,8 +61,8 @@ export const accessListMutations: readonly Mutation[] = [
   {
     name: 'shards do not tell whose an object is',
     file: 'records/object-attributes.ts',
-    find: 'export const laterAttributes = { owner: text }',
-    replace: 'export const laterAttributes = {}',
+    find: 'export const laterAttributes = { owner: text, originalMs: number }',
+    replace: 'export const laterAttributes = { originalMs: number }',
     suite: 'jobs/recover.test.ts',
   },
   {

@@ -1,6 +1,17 @@
 /** To which other buckets the versions of a bucket are copied. */
-import { bucketReplication, putBucketReplication, type ReplicationRule } from '../../../api/replication.ts'
+import {
+  bucketReplication,
+  type DestinationStatus,
+  putBucketReplication,
+  type ReplicationRule,
+  replicationStatus,
+} from '../../../api/replication.ts'
+import { useLoaded } from '../../../model/loaded.ts'
+import { may } from '../../../model/permissions.ts'
+import { countText, timeText } from '../../../model/text.ts'
+import { Button } from '../../../ui/button.tsx'
 import { Toggle } from '../../../ui/fields.tsx'
+import { Show } from '../../../ui/loading.tsx'
 import { Setting } from './panel.tsx'
 import { RuleField, RulesForm } from './rules-form.tsx'
 
@@ -16,11 +27,14 @@ export function Replication({ bucket }: { bucket: string }) {
           part="replication"
           put={putBucketReplication}
           says={(count) => (
-            <p>
-              {count === 0
-                ? 'No rules. Nothing is copied to another bucket. Both buckets must have versions.'
-                : 'Versions are copied as they are written. Each object says where it is.'}
-            </p>
+            <>
+              <p>
+                {count === 0
+                  ? 'No rules. Nothing is copied to another bucket. Both buckets must have versions.'
+                  : 'Versions are copied as they are written. Each object says where it is.'}
+              </p>
+              {rules.length > 0 && may('ListReplication') && <Waiting bucket={bucket} />}
+            </>
           )}
         >
           {(rule, change) => <Rule rule={rule} onChange={change} />}
@@ -28,6 +42,34 @@ export function Replication({ bucket }: { bucket: string }) {
       )}
     </Setting>
   )
+}
+
+/** Loads by itself, because a site that is away keeps who asks waiting. */
+function Waiting({ bucket }: { bucket: string }) {
+  const { state, reload } = useLoaded(() => replicationStatus(bucket), [bucket])
+  return (
+    <Show of={state} again={reload}>
+      {(destinations) => (
+        <div class="bar">
+          <ul>
+            {destinations.map((status) => (
+              <li key={status.destination}>{statusText(status)}</li>
+            ))}
+          </ul>
+          <Button onClick={reload}>Look again</Button>
+        </div>
+      )}
+    </Show>
+  )
+}
+
+function statusText({ destination, waiting, since, queueing, fault }: DestinationStatus): string {
+  const queue = queueing
+    ? 'what was there before is being queued.'
+    : since === undefined
+      ? 'nothing waits.'
+      : `${countText(waiting)} ${waiting === 1 ? 'version waits' : 'versions wait'}, the first since ${timeText(since)}.`
+  return `${destination}: ${queue}${fault === undefined ? '' : ` It takes no copies: ${fault}`}`
 }
 
 function Rule({ rule, onChange }: { rule: ReplicationRule; onChange: (rule: ReplicationRule) => void }) {
