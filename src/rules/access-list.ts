@@ -24,6 +24,19 @@ export function ownerOfObject(
   return bucket.ownership === undefined ? bucket.owner : (owner ?? bucket.owner)
 }
 
+/** Whether the owner of the bucket may read the object: not what another account has written, unless the object's list lets it. */
+export function mayBucketOwnerRead(
+  bucket: Pick<BucketRecord, 'owner' | 'ownership' | 'publicAccessBlock'>,
+  attributes: Pick<ObjectAttributes, 'owner' | 'grants'>,
+): boolean {
+  if (ownerOfObject(bucket, attributes) === bucket.owner) return true
+  const ignoresPublic = bucket.publicAccessBlock?.ignorePublicAcls === true
+  return (attributes.grants ?? []).some(({ grantee, permission }) => {
+    if (permission !== 'READ' && permission !== 'FULL_CONTROL') return false
+    return grantee.kind === 'account' ? grantee.accountId === bucket.owner : !ignoresPublic
+  })
+}
+
 export type CannedAcl =
   | 'private'
   | 'public-read'

@@ -15,9 +15,10 @@ import { replicaKey, replicaOf } from '../../records/keyspace.ts'
 import { replicaCodec, versionCodec } from '../../records/record-codecs.ts'
 import type { ObjectRecord } from '../../records/records.ts'
 import type { ReplicationRule } from '../../records/replication.ts'
+import { mayBucketOwnerRead } from '../../rules/access-list.ts'
 import { type CopyOutcome, stateAfter } from '../../rules/replication.ts'
 import { StoreOut } from '../../stores/shard-store.ts'
-import { copiesOf, findRecord, ruleOf } from './queued-version.ts'
+import { copiesOf, findRecord, originalId, ruleOf } from './queued-version.ts'
 import { CopyRefused, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
 
 export interface CopyContext {
@@ -45,12 +46,17 @@ export async function copyVersion(context: CopyContext, queued: Entry): Promise<
     return { kind: 'copied', copy }
   }
   if (record.kind === 'marker') {
-    await to.hide(key, record)
+    await to.hide(key, { id: originalId(bucket, record), modifiedMs: record.modifiedMs })
     return { kind: 'copied' }
   }
+  if (!mayBucketOwnerRead(bucket, record.attributes))
+    return {
+      kind: 'failed',
+      reason: 'it belongs to another account, which does not let the owner of the bucket read it',
+    }
   if (record.encryption?.by === 'customer')
     return { kind: 'failed', reason: 'only its client has the key that opens it' }
-  const known = isRepeated ? await to.newestCopyOf(key, record.versionId) : undefined
+  const known = isRepeated ? await to.newestCopyOf(key, originalId(bucket, record)) : undefined
   return { kind: 'copied', copy: known ?? (await to.write(originalOf(context, key, record, rule))) }
 }
 
@@ -63,6 +69,7 @@ function originalOf(
   const { data, size, versionId } = record
   return {
     key,
+    id: originalId(bucket, record),
     record,
     destination,
     open: async (part) => {

@@ -13,12 +13,18 @@ import { writePart } from '../../objects/upload-parts.ts'
 import { createUpload } from '../../objects/uploads.ts'
 import { writeObject } from '../../objects/write-object.ts'
 import { type ObjectAttributes, storageClasses } from '../../records/object-attributes.ts'
-import type { Checksum, DeleteMarker, Encryption, PartRecord } from '../../records/records.ts'
+import type { Checksum, Encryption, PartRecord } from '../../records/records.ts'
 import type { ReplicationDestination } from '../../records/replication.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { ownBucketFault } from '../../rules/replication.ts'
 import { foundBucket } from '../blob-reference.ts'
-import { CopyRefused, DestinationAway, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
+import {
+  CopyRefused,
+  DestinationAway,
+  type OriginalMarker,
+  type OriginalVersion,
+  type ReplicaBucket,
+} from './replica-bucket.ts'
 
 export class OwnBucket implements ReplicaBucket {
   readonly #backend: Backend
@@ -49,9 +55,9 @@ export class OwnBucket implements ReplicaBucket {
     return asCopy(() => (parts.length === 0 ? this.#writeWhole(original) : this.#writeParts(original, parts)))
   }
 
-  async hide(key: string, { versionId, modifiedMs }: DeleteMarker): Promise<void> {
+  async hide(key: string, { id, modifiedMs }: OriginalMarker): Promise<void> {
     await this.#requireBucket()
-    await asCopy(() => deleteObject(this.#backend, this.#scope, { key, replicaOf: versionId, originalMs: modifiedMs }))
+    await asCopy(() => deleteObject(this.#backend, this.#scope, { key, replicaOf: id, originalMs: modifiedMs }))
   }
 
   async change(key: string, copy: string, { tags, retention, legalHold }: ObjectAttributes): Promise<void> {
@@ -138,12 +144,12 @@ function asFailedCopy(error: unknown): unknown {
 }
 
 /** The access control list is not copied: the owner of the destination owns the copy. */
-function attributesOf({ record, destination }: OriginalVersion): ObjectAttributes {
+function attributesOf({ id, record, destination }: OriginalVersion): ObjectAttributes {
   const { owner: _, grants: __, ...attributes } = record.attributes
   const asked = storageClasses.find((name) => name === destination.storageClass)
   const storageClass = asked === undefined ? attributes.storageClass : asked === 'STANDARD' ? undefined : asked
-  const { versionId, modifiedMs } = record
-  return { ...attributes, storageClass, replication: { status: 'REPLICA', of: versionId }, originalMs: modifiedMs }
+  const replication = { status: 'REPLICA', of: id } as const
+  return { ...attributes, storageClass, replication, originalMs: record.modifiedMs }
 }
 
 const demandOf = (checksum: Checksum | undefined) =>

@@ -6,6 +6,7 @@ import { historyKey, objectKey } from '../../records/keyspace.ts'
 import { versionCodec } from '../../records/record-codecs.ts'
 import type { VersionRecord } from '../../records/records.ts'
 import type { ReplicationRule } from '../../records/replication.ts'
+import { nullVersionId } from '../../records/version-id.ts'
 import { rulesFor } from '../../rules/replication.ts'
 
 export interface FoundRecord {
@@ -28,6 +29,12 @@ export async function findRecord(
   }
   return undefined
 }
+
+/** By what its copies name an original: its version id. A null version needs more, because the keys of all buckets can have one, and another one later. */
+export const originalId = (
+  { id }: Pick<BucketRecord, 'id'>,
+  { versionId, sequence, modifiedMs }: Pick<VersionRecord, 'versionId' | 'sequence' | 'modifiedMs'>,
+): string => (versionId === nullVersionId ? [nullVersionId, id, sequence, modifiedMs].join('-') : versionId)
 
 /** The ids of its copies, by the ARN of their bucket. */
 export const copiesOf = (record: VersionRecord) => {

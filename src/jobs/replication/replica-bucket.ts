@@ -1,12 +1,14 @@
 /** A bucket that copies go to, here or elsewhere: what a replication does with it. */
 import type { ByteSource } from '../../byte-source.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
-import type { DeleteMarker, ObjectRecord, PartRecord } from '../../records/records.ts'
+import type { ObjectRecord, PartRecord } from '../../records/records.ts'
 import type { ReplicationDestination } from '../../records/replication.ts'
 
 /** A version that is to be copied. */
 export interface OriginalVersion {
   key: string
+  /** See `originalId`. */
+  id: string
   record: ObjectRecord
   /** As the rule wants the copy. */
   destination: ReplicationDestination
@@ -16,13 +18,20 @@ export interface OriginalVersion {
   parts(): Promise<readonly PartRecord[]>
 }
 
+/** A delete marker that is to be copied. */
+export interface OriginalMarker {
+  /** See `originalId`. */
+  id: string
+  modifiedMs: number
+}
+
 export interface ReplicaBucket {
   /** The id of the newest version of the key, if it is a copy of the version `of`. For what may have been copied before, with nobody left who knows. */
   newestCopyOf(key: string, of: string): Promise<string | undefined>
   /** Resolves with the id of the copy when it is durable. Rejects with `DestinationAway`, `CopyRefused`, and what reading rejects with; so do the others. */
   write(original: OriginalVersion): Promise<string>
   /** Puts a delete marker on top of the key, unless this one's copy is there already. */
-  hide(key: string, marker: DeleteMarker): Promise<void>
+  hide(key: string, marker: OriginalMarker): Promise<void>
   /** Gives a copy the tags and the lock of its original. Does nothing if the copy is gone. */
   change(key: string, copy: string, attributes: ObjectAttributes): Promise<void>
 }

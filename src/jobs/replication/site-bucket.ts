@@ -10,10 +10,16 @@ import { EndpointRefused, isPassing, TransferFailed } from '../../endpoint/failu
 import { childText, readXml } from '../../endpoint/xml.ts'
 import { percentEncode } from '../../percent-encode.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
-import type { Checksum, DeleteMarker, ObjectRecord, PartRecord } from '../../records/records.ts'
+import type { Checksum, PartRecord } from '../../records/records.ts'
 import { originalTimeHeader, replicaHeader } from '../../replica-header.ts'
 import { replicationLimits } from '../../replication-limits.ts'
-import { CopyRefused, DestinationAway, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
+import {
+  CopyRefused,
+  DestinationAway,
+  type OriginalMarker,
+  type OriginalVersion,
+  type ReplicaBucket,
+} from './replica-bucket.ts'
 
 type Headers = Record<string, string>
 
@@ -45,7 +51,7 @@ export class SiteBucket implements ReplicaBucket {
     return parts.length === 0 ? this.#writeWhole(original) : this.#writeParts(original, parts)
   }
 
-  async hide(key: string, marker: DeleteMarker): Promise<void> {
+  async hide(key: string, marker: OriginalMarker): Promise<void> {
     await this.#ask({ method: 'DELETE', key, headers: copyHeaders(marker) })
   }
 
@@ -84,7 +90,7 @@ export class SiteBucket implements ReplicaBucket {
   }
 
   async #writeParts(original: OriginalVersion, parts: readonly PartRecord[]): Promise<string> {
-    const { key, record } = original
+    const { key, id, record } = original
     const headers = { ...writeHeaders(original), ...checksumKind(record.checksum) }
     const begun = await this.#ask({ method: 'POST', key, query: { uploads: '' }, headers })
     const uploadId = childText(readXml(begun.content.toString('utf8')), 'UploadId') ?? ''
@@ -96,7 +102,7 @@ export class SiteBucket implements ReplicaBucket {
         await this.#send({ method: 'PUT', ...part, headers: sent }, await original.open(number))
       })
       // Sending the parts took a while, and an earlier attempt may have got through since.
-      const made = await this.newestCopyOf(key, record.versionId)
+      const made = await this.newestCopyOf(key, id)
       if (made === undefined) return await this.#complete(key, uploadId, parts, isComposite)
       await this.#abort(key, uploadId)
       return made
@@ -182,13 +188,13 @@ function versionIdOf(headers: ReadAnswer['headers']): string {
   return typeof id === 'string' ? id : unversioned
 }
 
-const copyHeaders = ({ versionId, modifiedMs }: Pick<ObjectRecord, 'versionId' | 'modifiedMs'>): Headers => ({
-  [replicaHeader]: versionId,
+const copyHeaders = ({ id, modifiedMs }: OriginalMarker): Headers => ({
+  [replicaHeader]: id,
   [originalTimeHeader]: new Date(modifiedMs).toISOString(),
 })
 
 /** What a write says about the copy besides its bytes. */
-function writeHeaders({ record, destination }: OriginalVersion): Headers {
+function writeHeaders({ id, record, destination }: OriginalVersion): Headers {
   const { attributes, encryption } = record
   const { headers, metadata, tags, retention, legalHold, websiteRedirectLocation } = attributes
   const storageClass = destination.storageClass ?? attributes.storageClass
@@ -208,7 +214,7 @@ function writeHeaders({ record, destination }: OriginalVersion): Headers {
     'x-amz-object-lock-legal-hold': legalHold ? 'ON' : undefined,
     'x-amz-server-side-encryption': encryption && (encryption.by === 'kms' ? 'aws:kms' : 'AES256'),
     'x-amz-server-side-encryption-aws-kms-key-id': encryption?.by === 'kms' ? destination.kmsKeyId : undefined,
-    ...copyHeaders(record),
+    ...copyHeaders({ id, modifiedMs: record.modifiedMs }),
   }
   return Object.fromEntries(
     Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
