@@ -41,6 +41,8 @@ export interface AccessRequest {
   readonly action: string
   /** `arn:aws:s3:::bucket`, `arn:aws:s3:::bucket/key`; `arn:aws:s3:::*` for a request about no bucket. */
   readonly resource: string
+  /** The request is about every object whose ARN begins with `resource`, which ends with a star. It is allowed only if each of them is. */
+  readonly everyObject?: boolean
   /**
    * The value of a condition key, spelled as in the table of condition keys, with the tag's key as the policy spells it: `s3:ExistingObjectTag/Project`.
    * `undefined` when the request has none. Called only when a statement needs the value, and never for keys about the principal (`aws:username`).

@@ -3,7 +3,7 @@ import type { AccessPrincipal, AccessRequest } from './access-request.ts'
 import { type ConditionTest, compileCondition } from './compile-condition.ts'
 import type { CompiledPolicy, PolicyNeeds, PolicyVerdict } from './compiled-policy.ts'
 import { findOperator, parseValue } from './condition-operators.ts'
-import { compileGlob, type Lookup, parsePattern } from './glob.ts'
+import { canStartWith, compileGlob, type Lookup, parsePattern } from './glob.ts'
 import type {
   NamedPrincipal,
   Patterns,
@@ -92,7 +92,7 @@ function evaluate({ denying, allowing }: StatementsOfAction, request: AccessRequ
 function compileStatement(statement: PolicyStatement, variables: boolean): CompiledStatement {
   const { name, effect, principals, conditions } = statement
   const matchesAction = compileActions(statement.actions)
-  const resources = compileResources(statement.resources, variables)
+  const resources = compileResources(statement.resources, effect, variables)
   const tests: readonly ConditionTest[] = conditions.map((condition) => compileCondition(condition, variables))
   const keys = keysOf(statement, variables)
   return {
@@ -103,7 +103,7 @@ function compileStatement(statement: PolicyStatement, variables: boolean): Compi
     matchesPrincipal: principals === undefined ? () => 'itself' : compilePrincipals(principals, effect),
     matchesAction,
     holds: (request) =>
-      resources(request.resource, contextLookup(request)) && tests.every((conditionHolds) => conditionHolds(request)),
+      resources(request, contextLookup(request)) && tests.every((conditionHolds) => conditionHolds(request)),
   }
 }
 
@@ -118,10 +118,17 @@ function compileActions({ negated, patterns }: Patterns): (action: string) => bo
 
 function compileResources(
   { negated, patterns }: Patterns,
+  effect: 'Allow' | 'Deny',
   variables: boolean,
-): (resource: string, lookup: Lookup) => boolean {
-  const matchers = patterns.map((pattern) => compileGlob(policyPattern(pattern, { variables, wildcards: true })))
-  return (resource, lookup) => matchers.some((matches) => matches(resource, lookup)) !== negated
+): (request: AccessRequest, lookup: Lookup) => boolean {
+  const parsed = patterns.map((pattern) => policyPattern(pattern, { variables, wildcards: true }))
+  const matchers = parsed.map((tokens) => compileGlob(tokens))
+  // For every object, a pattern that keeps the request from being allowed counts as soon as it matches one of them.
+  const isBar = (effect === 'Deny') !== negated
+  return ({ resource, everyObject = false }, lookup) => {
+    if (everyObject && isBar) return parsed.some((tokens) => canStartWith(tokens, resource.slice(0, -1))) !== negated
+    return matchers.some((matches) => matches(resource, lookup)) !== negated
+  }
 }
 
 function compilePrincipals(

@@ -60,6 +60,8 @@ export interface ScopedResource {
   bucket: string
   key: string
   versionId?: string | undefined
+  /** Every object whose key begins with `key`, which ends with a star: what is asked must be permitted for each. */
+  everyKey?: boolean
 }
 
 /** Unique for each resource, because bucket names contain no slash and version ids no space. */

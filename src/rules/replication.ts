@@ -58,7 +58,8 @@ function takes(rule: ReplicationRule, { isMarker = false, encryptedBy }: Replica
 }
 
 /** Rules of S3's first schema say nothing of delete markers, and copy them. */
-const takesMarkers = ({ filter, deleteMarkers }: ReplicationRule): boolean => deleteMarkers ?? filter.form === 'prefix'
+export const takesMarkers = ({ filter, deleteMarkers }: ReplicationRule): boolean =>
+  deleteMarkers ?? filter.form === 'prefix'
 
 /** Throws MalformedXML, InvalidArgument, InvalidRequest, with S3's texts. */
 export function checkReplication(

@@ -40,6 +40,8 @@ export interface Asked {
   bucket: BucketRecord | undefined
   /** Empty: the bucket itself. */
   key: string
+  /** Every object whose key begins with `key`, which ends with a star. */
+  everyKey?: boolean | undefined
   /** The object is the one that the request writes, so its owner is the writer. Absent: it is an existing object. */
   written?: boolean
 }
@@ -78,7 +80,7 @@ function isOwnersOwn(principal: Principal, bucket: BucketRecord | undefined): bo
 
 /** A missing object has no access control list that could allow anything. A principal that may list the bucket may learn that it is missing. */
 function mayLearnOfAbsence(asker: Asker, asked: Asked): boolean {
-  if (asked.bucket?.ownership === undefined || !isOfObjectOwner(asked.permission)) return false
+  if (asked.everyKey || asked.bucket?.ownership === undefined || !isOfObjectOwner(asked.permission)) return false
   if (asker.existing?.() !== 'none') return false
   return decisionOn(asker, { ...asked, permission: 's3:ListBucket', key: '' }).allowed
 }
@@ -86,7 +88,7 @@ function mayLearnOfAbsence(asker: Asker, asked: Asked): boolean {
 /** Returns the decision instead of throwing AccessDenied. Throws `ObjectNeeded`. */
 export function decisionOn(
   asker: Asker,
-  { permission, name: bucketName, bucket, key, written = false }: Asked,
+  { permission, name: bucketName, bucket, key, everyKey = false, written = false }: Asked,
 ): Decision {
   const access = bucket && (written ? writtenInto(bucket) : accessOf(bucket))
   const input: Omit<DecisionInput, 'request'> = { ...policiesOf(asker.principal), bucket: access }
@@ -100,6 +102,7 @@ export function decisionOn(
       principal: accessPrincipal(asker.principal),
       action: permission,
       resource: resourceName(bucketName, key),
+      everyObject: everyKey,
       value: (name) => conditionValue(asker, bucket, name),
     },
   })

@@ -76,6 +76,7 @@ export class RequestScope implements AskingScope, Asker {
   }
 
   existing(): ExistingObject | undefined {
+    if (this.#resource.everyKey) return 'none'
     // The operation works on the object that was read with the bucket, so the decision is about that one.
     if (this.#existing !== undefined) return this.#existing() ?? 'none'
     return this.#request.existing?.get(resourceId(this.#resource))
@@ -113,7 +114,8 @@ export class RequestScope implements AskingScope, Asker {
     const bucket = withAccountBlock(record, this.#request.accountBlocks)
     try {
       const written = permission === 's3:PutObjectAcl' && this.#asked.includes('s3:PutObject')
-      authorize(this, { permission, name: this.name, bucket, key: this.#resource.key, written })
+      const { key, everyKey } = this.#resource
+      authorize(this, { permission, name: this.name, bucket, key, everyKey, written })
     } catch (error) {
       throw error instanceof ObjectNeeded ? new ObjectNeededOf(this.#resource) : error
     }

@@ -4,15 +4,13 @@ import { existingPuts } from '../../commits/replica-queue.ts'
 import { refused } from '../../contract/fields.ts'
 import { checksumsIn, ownership, requiredDocument } from '../../contract/groups.ts'
 import { type Infer, integer, list, oneOf, optional, string, struct } from '../../contract/shapes.ts'
-import { eachOf } from '../../each-of.ts'
 import { notImplemented, S3Error } from '../../errors.ts'
 import { changeBucket, findBucket } from '../../objects/buckets.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import type { ReplicationDestination, ReplicationFilter, ReplicationRule } from '../../records/replication.ts'
-import { replicationLimits } from '../../replication-limits.ts'
-import { checkReplication, destinationOf, ownBucketFault } from '../../rules/replication.ts'
-import { invalidRequest } from '../../rules/rule-filter.ts'
-import { defineOperation, type OperationContext } from '../context.ts'
+import { checkReplication } from '../../rules/replication.ts'
+import { defineOperation } from '../context.ts'
+import { checkRights } from './replication-rights.ts'
 
 const status = oneOf('Enabled', 'Disabled')
 const enabling = struct({ Status: status })
@@ -75,8 +73,7 @@ export const putBucketReplicationOperation = defineOperation({
     const configuration = { role: body.Role, rules: body.Rule.map((element) => toRule(element, backend.clock)) }
     const bucket = await findBucket(backend, scope)
     checkReplication(configuration, bucket)
-    const arns = new Set(configuration.rules.map(({ destination }) => destination.bucketArn))
-    await eachOf(arns, replicationLimits.keysAtOnce, (arn) => checkDestination(context, bucket, arn))
+    await checkRights(context, bucket, configuration.rules)
     const changed = (record: BucketRecord): BucketRecord => ({
       ...record,
       replication: checkReplication(configuration, record),
@@ -124,41 +121,6 @@ export const deleteBucketReplicationOperation = defineOperation({
     return {}
   },
 })
-
-/** Throws InvalidRequest for a bucket that takes no copies, and AccessDenied for one into which who asks may write none. */
-async function checkDestination(
-  { backend, scopeOf }: OperationContext,
-  { owner }: BucketRecord,
-  bucketArn: string,
-): Promise<void> {
-  const { site: name, bucket } = destinationOf(bucketArn) ?? { bucket: '' }
-  if (name === undefined) {
-    // As a role on S3 would: whoever sets the rule can't write through it where he may not.
-    const found = await findIfAny(backend, scopeOf({ bucket, key: '*' }, 's3:ReplicateObject', undefined))
-    refuseFault(ownBucketFault(found, owner))
-    return
-  }
-  const site = backend.sites?.get(name)
-  if (site === undefined) throw invalidRequest(`The server's configuration has no site ${name}.`)
-  if (!site.mayUse(owner)) throw new S3Error('AccessDenied')
-  refuseFault(await site.fault(bucket))
-}
-
-async function findIfAny(
-  backend: OperationContext['backend'],
-  scope: ReturnType<OperationContext['scopeOf']>,
-): Promise<BucketRecord | undefined> {
-  try {
-    return await findBucket(backend, scope)
-  } catch (error) {
-    if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined
-    throw error
-  }
-}
-
-function refuseFault(fault: string | undefined): void {
-  if (fault !== undefined) throw invalidRequest(fault)
-}
 
 function toRule(element: RuleElement, clock: Clock): ReplicationRule {
   const { SourceSelectionCriteria: criteria, DeleteMarkerReplication: markers } = element

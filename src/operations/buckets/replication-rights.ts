@@ -1,0 +1,86 @@
+/** What the sender of replication rules must be allowed to do, because the server reads and writes in its place from then on: what S3 demands of the role that rules name. */
+import { eachOf } from '../../each-of.ts'
+import { S3Error } from '../../errors.ts'
+import { findBucket } from '../../objects/buckets.ts'
+import type { BucketRecord } from '../../records/bucket-record.ts'
+import type { ReplicationRule } from '../../records/replication.ts'
+import { replicationLimits } from '../../replication-limits.ts'
+import { destinationOf, ownBucketFault, takesMarkers } from '../../rules/replication.ts'
+import { invalidRequest } from '../../rules/rule-filter.ts'
+import { authorize } from '../access/authorize.ts'
+import type { AskingScope, OperationContext } from '../context.ts'
+
+/** Throws InvalidRequest for a bucket that takes no copies, and AccessDenied where the sender may not read or write what the rules copy. */
+export async function checkRights(
+  context: OperationContext,
+  bucket: BucketRecord,
+  rules: readonly ReplicationRule[],
+): Promise<void> {
+  for (const key of new Set(rules.map(keysOf))) {
+    const source = { bucket: bucket.name, key, everyKey: true }
+    context.scopeOf(source, 's3:GetObjectVersionForReplication', undefined).admit(bucket)
+  }
+  const kinds = new Map(
+    rules.map((rule) => [`${rule.destination.bucketArn} ${takesMarkers(rule)} ${keysOf(rule)}`, rule]),
+  )
+  const sites = new Map<string, () => Promise<string | undefined>>()
+  await eachOf(kinds.values(), replicationLimits.keysAtOnce, async (rule) => {
+    const { bucketArn } = rule.destination
+    const { site, bucket: to } = destinationOf(bucketArn) ?? { bucket: '' }
+    if (site === undefined) refuseFault(await ownFault(context, bucket, to, rule))
+    else sites.set(bucketArn, siteFault(context, bucket, { site, to }, rule))
+  })
+  await eachOf(sites.values(), replicationLimits.keysAtOnce, async (fault) => refuseFault(await fault()))
+}
+
+const keysOf = ({ filter: { prefix = '' } }: ReplicationRule): string => `${prefix}*`
+
+const permissionsOf = (rule: ReplicationRule): readonly string[] => [
+  's3:ReplicateObject',
+  's3:ReplicateTags',
+  ...(takesMarkers(rule) ? ['s3:ReplicateDelete'] : []),
+]
+
+/** Why a bucket of this server takes no copies. Rejects with AccessDenied. */
+async function ownFault(
+  { backend, scopeOf }: OperationContext,
+  { owner }: BucketRecord,
+  bucket: string,
+  rule: ReplicationRule,
+): Promise<string | undefined> {
+  const [first = '', ...others] = permissionsOf(rule)
+  const scope = scopeOf({ bucket, key: keysOf(rule), everyKey: true }, first, undefined)
+  for (const permission of others) scope.ask(permission)
+  return ownBucketFault(await findIfAny(backend, scope), owner)
+}
+
+async function findIfAny(backend: OperationContext['backend'], scope: AskingScope): Promise<BucketRecord | undefined> {
+  try {
+    return await findBucket(backend, scope)
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined
+    throw error
+  }
+}
+
+/** Returns what asks the site why the bucket takes no copies. Throws InvalidRequest, AccessDenied. */
+function siteFault(
+  { backend, principal, conditionValue }: OperationContext,
+  { owner }: BucketRecord,
+  { site: name, to }: { site: string; to: string },
+  rule: ReplicationRule,
+): () => Promise<string | undefined> {
+  const site = backend.sites?.get(name)
+  if (site === undefined) throw invalidRequest(`The server's configuration has no site ${name}.`)
+  if (!site.mayUse(owner)) throw new S3Error('AccessDenied')
+  // The ARN of the destination is that of its objects, too. No bucket's policy can allow anything there.
+  const objects = { name, bucket: undefined, key: `${to}/${keysOf(rule)}`, everyKey: true }
+  for (const permission of permissionsOf(rule)) {
+    authorize({ principal, conditionValue, existing: () => 'none' }, { permission, ...objects })
+  }
+  return () => site.fault(to)
+}
+
+function refuseFault(fault: string | undefined): void {
+  if (fault !== undefined) throw invalidRequest(fault)
+}
