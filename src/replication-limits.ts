@@ -4,6 +4,8 @@ export const replicationLimits = {
   rulesMax: 1000,
   ruleIdCharsMax: 255,
   priorityMax: 2 ** 31 - 1,
+  /** Of the rules of one bucket. A version says for each where its copy is, and settling one copy looks at the others. */
+  destinationsMax: 32,
   /** Of the id of a version in `x-holdfast-replica`: other servers' are longer than those here. */
   versionIdBytesMax: 1024,
   /** How often the queue is looked at. */
@@ -11,6 +13,8 @@ export const replicationLimits = {
   /** Versions that are read of the queue at once, and keys that are copied to one destination at the same time. */
   queueReadAtOnce: 1000,
   keysAtOnce: 16,
+  /** Queues of one account that are worked off at the same time, to the same server. The others take turns. */
+  queuesAtOnce: 8,
   /** Pause after a destination has failed, which doubles. */
   pauseMsMin: 500,
   pauseMsMax: 60_000,

@@ -76,6 +76,11 @@ export function checkReplication(
       `The number of replication rules must not exceed the allowed limit of ${replicationLimits.rulesMax} rules.`,
     )
   }
+  if (new Set(rules.map(({ destination }) => destination.bucketArn)).size > replicationLimits.destinationsMax) {
+    throw invalidRequest(
+      `The number of destination buckets must not exceed the allowed limit of ${replicationLimits.destinationsMax}.`,
+    )
+  }
   for (const rule of rules) checkRule(rule, name)
   for (const [at, rule] of rules.entries()) {
     for (const other of rules.slice(0, at)) checkPair(other, rule)

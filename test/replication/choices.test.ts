@@ -79,6 +79,16 @@ it('copies to several buckets, and is done when all have it', async () => {
   expect(all).toEqual([{ a: [ETag] }, { a: [ETag] }, { a: [ETag] }])
 })
 
+it('copies more buckets than have a place at the same time, each in its turn', async () => {
+  const buckets = Array.from({ length: 20 }, (_, i) => `many-${i}`)
+  for (const Bucket of buckets) {
+    await makeBucket(world.s3, Bucket)
+    await replicate(world.s3, Bucket, ruleTo(local))
+  }
+  await Promise.all(buckets.map((Bucket) => put(world.s3, Bucket, 'a', { Bucket })))
+  await expect.poll(async () => Object.keys(await history(world.s3)).sort()).toEqual(buckets.toSorted())
+})
+
 it('does not copy copies on, so that two buckets can copy to each other', async () => {
   await replicate(world.s3, from, ruleTo(local))
   await replicate(world.s3, to, ruleTo(`arn:aws:s3:::${from}`, { ID: 'back' }))

@@ -146,6 +146,11 @@ const wrong: readonly Wrong[] = [
     'InvalidRequest',
     [rule('a', 1, to(arn), `<Filter>${tag('a')}</Filter>`).replace(markers, markers.replace('Disabled', 'Enabled'))],
   ],
+  [
+    '33 destinations',
+    'InvalidRequest',
+    Array.from({ length: 33 }, (_, i) => rule(`${i}`, i, to(`arn:minio:replication:${i}:${siteName}:copies`))),
+  ],
   ['1,001 rules', 'InvalidRequest', Array.from({ length: 1001 }, (_, i) => rule(`${i}`, i))],
 ]
 

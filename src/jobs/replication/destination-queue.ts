@@ -49,8 +49,14 @@ export class DestinationQueue {
     return this.#options.monotonicMs() < this.#pausedUntilMs
   }
 
-  /** Copies all that waits, as far as the destination takes it. Rejects with faults of this server. */
-  async pass(context: Omit<CopyContext, 'isRepeated'>): Promise<void> {
+  /** Whether nothing would be lost if it began anew. */
+  get isForgettable(): boolean {
+    if (this.#refused.size > 0 || this.#uncertain.size > 0 || this.#failuresInRow > 0) return false
+    return this.#warnedMs < this.#options.monotonicMs() - replicationLimits.warnEveryMs
+  }
+
+  /** Copies what waits, as far as the destination takes it; a part of it if `isInDemand` says that others wait for its place. Rejects with faults of this server. */
+  async pass(context: Omit<CopyContext, 'isRepeated'>, isInDemand: () => boolean): Promise<void> {
     const { bucket, arn } = this.#options
     const { start, end } = replicasFor(bucket, arn)
     const { signal } = context
@@ -60,9 +66,12 @@ export class DestinationQueue {
         const page = await context.backend.kv.range({ start: from, end, limit: replicationLimits.queueReadAtOnce })
         // Until all that is asked for is queued, a newer version could come before an older one.
         if (page[0]?.key.equals(existingKey(bucket, arn))) break
+        let copied = 0
         await eachOf(byKey(page), replicationLimits.keysAtOnce, async (versions) => {
-          if (!signal.aborted) await this.#copyInTurn(context, versions, held)
+          if (!signal.aborted) copied += await this.#copyInTurn(context, versions, held)
         })
+        // A page of versions that are held up does not end it, or those behind them would never come.
+        if (copied > 0 && isInDemand()) break
         const last = page.at(-1)
         if (last === undefined || page.length < replicationLimits.queueReadAtOnce) break
         from = keyAfter(last.key)
@@ -80,16 +89,20 @@ export class DestinationQueue {
     this.#isAway(new DestinationAway(reason))
   }
 
+  /** Resolves with the number of those that are done with. */
   async #copyInTurn(
     context: Omit<CopyContext, 'isRepeated'>,
     versions: readonly Entry[],
     held: Set<string>,
-  ): Promise<void> {
+  ): Promise<number> {
+    let copied = 0
     for (const queued of versions) {
       const { key } = replicaOf(queued.key)
-      if (held.has(key)) return
-      if (!(await this.#copy(context, queued))) held.add(key)
+      if (held.has(key)) break
+      if (await this.#copy(context, queued)) copied++
+      else held.add(key)
     }
+    return copied
   }
 
   /** Resolves with whether it is done with, so that the next version of its key can follow. */

@@ -31,6 +31,12 @@ export interface ReplicationOptions {
   monotonicMs?(): number
 }
 
+/** A bucket, and a destination for which something of it waits. */
+interface Waiting {
+  bucket: string
+  arn: string
+}
+
 /** Until it is stopped. Stopping ends copies under way; they begin again at the next start. */
 export function startReplication(options: ReplicationOptions): Maintenance {
   const closing = new AbortController()
@@ -52,6 +58,10 @@ class Replication {
   readonly #queues = new Map<string, DestinationQueue>()
   /** The passes under way, likewise. */
   readonly #passes = new Map<string, Promise<void>>()
+  /** How many of them there are, by the account whose buckets they copy and the site: one account, or a site that is away, does not hold up others. */
+  readonly #places = new Map<string, number>()
+  /** Those for which there was no place, likewise, and what place that was. */
+  #turnedAway = new Map<string, string>()
 
   constructor(options: ReplicationOptions) {
     this.#options = options
@@ -72,24 +82,39 @@ class Replication {
     await Promise.all(this.#passes.values())
   }
 
-  /** Starts a pass for each destination for which something waits, unless one is under way. */
+  /** Starts a pass for each destination for which something waits, unless one is under way. Those that found no place before come first. */
   async #look(signal: AbortSignal): Promise<void> {
-    const { kv } = this.#options.backend
-    for (let { start, end } = queuedReplicas; !signal.aborted; ) {
-      const [next] = await kv.range({ start, end, limit: 1 })
-      if (next === undefined) return
-      const { bucket, arn } = replicaOf(next.key)
-      this.#begin(bucket, arn, signal)
-      start = replicasFor(bucket, arn).end
+    for (const [id, queue] of this.#queues) {
+      if (!this.#passes.has(id) && queue.isForgettable) this.#queues.delete(id)
+    }
+    const waiting = await this.#waiting(signal)
+    const before = this.#turnedAway
+    this.#turnedAway = new Map()
+    const first = [...before.keys()].filter((id) => waiting.has(id))
+    for (const id of new Set([...first, ...waiting.keys()])) {
+      const one = waiting.get(id)
+      if (one !== undefined) this.#begin(id, one, signal)
     }
   }
 
-  #begin(bucket: string, arn: string, signal: AbortSignal): void {
-    const id = `${bucket} ${arn}`
+  async #waiting(signal: AbortSignal): Promise<Map<string, Waiting>> {
+    const { kv } = this.#options.backend
+    const found = new Map<string, Waiting>()
+    for (let { start, end } = queuedReplicas; !signal.aborted; ) {
+      const [next] = await kv.range({ start, end, limit: 1 })
+      if (next === undefined) break
+      const { bucket, arn } = replicaOf(next.key)
+      found.set(`${bucket} ${arn}`, { bucket, arn })
+      start = replicasFor(bucket, arn).end
+    }
+    return found
+  }
+
+  #begin(id: string, { bucket, arn }: Waiting, signal: AbortSignal): void {
     const queue = this.#queues.get(id) ?? this.#newQueue(bucket, arn)
     this.#queues.set(id, queue)
     if (this.#passes.has(id) || queue.isPaused) return
-    const pass = this.#pass(queue, bucket, arn, signal)
+    const pass = this.#pass(queue, { bucket, arn }, signal)
       .catch((error: unknown) => {
         queue.refuse('this server failed')
         if (!signal.aborted && !(error instanceof KvUnavailable)) this.#options.onError(error)
@@ -103,16 +128,25 @@ class Replication {
     return new DestinationQueue({ bucket, arn, startedMs: this.#startedMs, monotonicMs, warn, inform })
   }
 
-  async #pass(queue: DestinationQueue, name: string, arn: string, signal: AbortSignal): Promise<void> {
+  async #pass(queue: DestinationQueue, { bucket: name, arn }: Waiting, signal: AbortSignal): Promise<void> {
     const { backend } = this.#options
     const found = await foundBucket(backend.kv, name)
     if (found === undefined) return forgetAll(backend, name, arn)
     const { record: bucket } = found
-    if (!(await queueAsked(backend, bucket, arn, signal))) return
-    if (!isRuled(bucket, arn)) return dropAll(backend, bucket, arn, signal)
-    const to = this.#destination(bucket, arn, signal)
-    if (typeof to === 'string') queue.refuse(to)
-    else await queue.pass({ backend, bucket, to, signal })
+    const place = `${bucket.owner} ${destinationOf(arn)?.site ?? ''}`
+    const taken = this.#places.get(place) ?? 0
+    if (taken >= replicationLimits.queuesAtOnce) return void this.#turnedAway.set(`${name} ${arn}`, place)
+    this.#places.set(place, taken + 1)
+    try {
+      if (!(await queueAsked(backend, bucket, arn, signal))) return
+      if (!isRuled(bucket, arn)) return await dropAll(backend, bucket, arn, signal)
+      const to = this.#destination(bucket, arn, signal)
+      const isInDemand = (): boolean => [...this.#turnedAway.values()].includes(place)
+      if (typeof to === 'string') queue.refuse(to)
+      else await queue.pass({ backend, bucket, to, signal }, isInDemand)
+    } finally {
+      this.#places.set(place, (this.#places.get(place) ?? 1) - 1)
+    }
   }
 
   /** The bucket that the ARN names, or why there is none. */
