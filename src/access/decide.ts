@@ -10,6 +10,7 @@ import {
   type ObjectOwnership,
   objectPermissionFor,
   type PublicAccessBlock,
+  type Stake,
 } from './grants.ts'
 import type { PolicyKind } from './parsing/policy-document.ts'
 
@@ -47,6 +48,8 @@ export interface ObjectAccess {
   /** Account id. Ignored when ownership is BucketOwnerEnforced. */
   readonly owner: string
   readonly grants?: readonly Grant[] | undefined
+  /** An unsigned request wrote it. */
+  readonly unsigned?: boolean
 }
 
 export interface Decision {
@@ -118,10 +121,10 @@ export function needsOf(input: Omit<DecisionInput, 'request'>, action: string): 
   }
 }
 
-/** A removal depends on the object's owner when a grant lets others write to the bucket, because an owner can then remove its own objects. */
+/** Where a grant lets others write to the bucket, a write and a removal depend on the owner of the object that is there. */
 function dependsOnObject({ grants = [] }: BucketAccess, action: string): boolean {
   if (isOfObjectOwner(action)) return true
-  return grants.length > 0 && bucketPermissionFor(action, true) !== bucketPermissionFor(action, false)
+  return grants.length > 0 && bucketPermissionFor(action, 'own') !== bucketPermissionFor(action, 'others')
 }
 
 const allowed = (because: Reason): Decision => ({ allowed: true, because })
@@ -243,9 +246,8 @@ function policyAllows(
 /** Prefers a grant to everyone or to all signed requests over one to the account, because only the former are direct. */
 function grantAllows({ request, object }: DecisionInput, bucket: BucketAccess): FromResource | undefined {
   const { action, principal } = request
-  const ownsObject = principal.kind !== 'anonymous' && principal.accountId === object?.owner
   const candidates = [
-    { of: 'bucket', permission: bucketPermissionFor(action, ownsObject), grants: bucket.grants },
+    { of: 'bucket', permission: bucketPermissionFor(action, stakeOf(principal, object)), grants: bucket.grants },
     { of: 'object', permission: objectPermissionFor(action), grants: object?.grants },
   ] as const
   let toAccount: FromResource | undefined
@@ -262,6 +264,13 @@ function grantAllows({ request, object }: DecisionInput, bucket: BucketAccess): 
     }
   }
   return toAccount
+}
+
+function stakeOf(principal: AccessPrincipal, object: ObjectAccess | undefined): Stake {
+  if (object === undefined) return 'none'
+  // S3 gives all unsigned writes one owner, so one may replace another.
+  if (principal.kind === 'anonymous') return object.unsigned === true ? 'none' : 'others'
+  return principal.accountId === object.owner ? 'own' : 'others'
 }
 
 function isGrantedTo({ grantee }: Grant, principal: AccessPrincipal): boolean {

@@ -47,7 +47,7 @@ type Permits = Readonly<Record<Exclude<GrantPermission, 'FULL_CONTROL'>, readonl
 /** Actions in lower case, by the permission that allows them. From the S3 user guide, "Mapping of ACL permissions and access policy permissions". */
 const bucketPermits: Permits = {
   READ: ['s3:listbucket', 's3:listbucketversions', 's3:listbucketmultipartuploads'],
-  WRITE: ['s3:putobject'],
+  WRITE: [],
   READ_ACP: ['s3:getbucketacl'],
   WRITE_ACP: ['s3:putbucketacl'],
 }
@@ -64,8 +64,8 @@ const objectPermits: Permits = {
   READ_ACP: ['s3:getobjectacl', 's3:getobjectversionacl'],
   WRITE_ACP: ['s3:putobjectacl', 's3:putobjectversionacl'],
 }
-/** WRITE on a bucket also lets a principal remove the objects that it owns. */
-const ownObjectsPermits = ['s3:deleteobject']
+/** What the request would replace or remove: something of the principal's own, something of somebody else's, or nothing. */
+export type Stake = 'none' | 'own' | 'others'
 
 /** Where an object can have another owner than its bucket, the object's owner is the one who can allow these. */
 const ofObjects: ReadonlySet<string> = new Set(Object.values(objectPermits).flat())
@@ -73,10 +73,12 @@ const ofObjects: ReadonlySet<string> = new Set(Object.values(objectPermits).flat
 /** Whether the object's owner, rather than the bucket's, can allow an action. */
 export const isOfObjectOwner = (action: string): boolean => ofObjects.has(action.toLowerCase())
 
-/** The permission that allows the action when a bucket grants it. `ownsObject`: whether the principal owns the object. */
-export function bucketPermissionFor(action: string, ownsObject: boolean): GrantPermission | undefined {
+/** The permission that allows the action when a bucket grants it. WRITE is for new objects; only their owner may replace and remove them by it. */
+export function bucketPermissionFor(action: string, stake: Stake): GrantPermission | undefined {
   const lower = action.toLowerCase()
-  return ownsObject && ownObjectsPermits.includes(lower) ? 'WRITE' : permissionIn(bucketPermits, lower)
+  if (lower === 's3:putobject') return stake === 'others' ? undefined : 'WRITE'
+  if (lower === 's3:deleteobject') return stake === 'own' ? 'WRITE' : undefined
+  return permissionIn(bucketPermits, lower)
 }
 
 /** The permission that allows the action when an object grants it. */

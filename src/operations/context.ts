@@ -62,6 +62,8 @@ export interface ScopedResource {
   versionId?: string | undefined
   /** Every object whose key begins with `key`, which ends with a star: what is asked must be permitted for each. */
   everyKey?: boolean
+  /** The request continues this upload to the key. */
+  uploadId?: string | undefined
 }
 
 /** Unique for each resource, because bucket names contain no slash and version ids no space. */

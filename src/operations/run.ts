@@ -174,13 +174,15 @@ function scopeOf(
   const { conditions } = operation
   const declaredConditions = conditions && (() => conditions(input))
   return reachesBucket(operation)
-    ? new RequestScope(request, resourceOf(request, input.versionId), permissions, declaredConditions)
+    ? new RequestScope(request, resourceOf(request, input), permissions, declaredConditions)
     : new BucketlessScope(request, request.bucket, permissions, declaredConditions)
 }
 
-/** Most requests name no version and are their own resource, which saves an object per request. */
-function resourceOf(request: OperationRequest, versionId: unknown): ScopedResource {
-  return typeof versionId === 'string' ? { bucket: request.bucket, key: request.key, versionId } : request
+/** Most requests name no version and no upload and are their own resource, which saves an object per request. */
+function resourceOf(request: OperationRequest, { versionId, uploadId }: Record<string, unknown>): ScopedResource {
+  const { bucket, key } = request
+  if (typeof uploadId === 'string') return { bucket, key, uploadId }
+  return typeof versionId === 'string' ? { bucket, key, versionId } : request
 }
 
 /** Every request makes one, so fields are copied one by one, and getters make what few handlers use. */

@@ -13,6 +13,8 @@ export function ownershipOf({ ownership }: Pick<BucketRecord, 'ownership'>): Obj
 /** The canonical id of the owner that S3 gives objects from unsigned requests. */
 const anonymousId = '65a011a29cdf8ec533ec3d1ccaae921c'
 
+export const isOfUnsigned = ({ owner }: Pick<ObjectAttributes, 'owner'>): boolean => owner === anonymousId
+
 /** The account that a writer's objects belong to. `accountId` is empty for an unsigned request. */
 const writerOf = (accountId: string): string => (accountId === '' ? anonymousId : accountId)
 

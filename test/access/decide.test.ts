@@ -309,6 +309,8 @@ describe('a grant', () => {
   const eve = user('eve', stranger)
   const ignoring = { ...acls, publicAccessBlock: { ...noPublicAccessBlock, ignorePublicAcls: true } }
   const remove: Asked = { action: 's3:DeleteObject', principal: account(stranger) }
+  const put: Asked = { action: 's3:PutObject', principal: account(stranger) }
+  const everyoneWrites: Grant = { grantee: { kind: 'everyone' }, permission: 'WRITE' }
   check([
     [
       'to everyone is for who did not sign',
@@ -383,6 +385,42 @@ describe('a grant', () => {
       `allowed: WRITE of the bucket is granted to account ${stranger}`,
     ],
     [
+      'of the bucket to write is to replace what is one’s own',
+      put,
+      { bucket: { ...acls, grants: [to(stranger, 'WRITE')] }, object: { owner: stranger } },
+      `allowed: WRITE of the bucket is granted to account ${stranger}`,
+    ],
+    [
+      'of the bucket to write is not to replace what is others’',
+      put,
+      { bucket: { ...acls, grants: [to(stranger, 'WRITE')] }, object: { owner } },
+      noResource,
+    ],
+    [
+      'of the bucket to everyone lets nobody replace what an account owns',
+      { ...put, principal: anonymous },
+      { bucket: { ...acls, grants: [everyoneWrites] }, object: { owner } },
+      noResource,
+    ],
+    [
+      'of the bucket to everyone lets nobody replace what nobody signed',
+      { ...put, principal: anonymous },
+      { bucket: { ...acls, grants: [everyoneWrites] }, object: { owner: 'unsigned', unsigned: true } },
+      'allowed: WRITE of the bucket is granted to everyone',
+    ],
+    [
+      'of the bucket to everyone lets no account replace what nobody signed',
+      put,
+      { bucket: { ...acls, grants: [everyoneWrites] }, object: { owner: 'unsigned', unsigned: true } },
+      noResource,
+    ],
+    [
+      'of the bucket to everyone lets nobody remove what nobody signed',
+      { ...remove, principal: anonymous },
+      { bucket: { ...acls, grants: [everyoneWrites] }, object: { owner: 'unsigned', unsigned: true } },
+      noResource,
+    ],
+    [
       'of the bucket to write is to remove what is one’s own',
       remove,
       { bucket: { ...acls, grants: [to(stranger, 'WRITE')] }, object: { owner: stranger } },
@@ -454,7 +492,8 @@ describe('what a decision needs', () => {
     ['no object where there are no lists', 'BucketOwnerEnforced', 'WRITE', 's3:GetObject', false],
     ['the object to read it', 'ObjectWriter', undefined, 's3:GetObject', true],
     ['the object to read its list', 'BucketOwnerPreferred', undefined, 's3:GetObjectAcl', true],
-    ['no object to write one', 'ObjectWriter', 'WRITE', 's3:PutObject', false],
+    ['no object to write one', 'ObjectWriter', undefined, 's3:PutObject', false],
+    ['the object to write one where others may write', 'ObjectWriter', 'WRITE', 's3:PutObject', true],
     ['no object to remove one', 'ObjectWriter', undefined, 's3:DeleteObject', false],
     ['the object to remove one where others may write', 'ObjectWriter', 'WRITE', 's3:DeleteObject', true],
   ])('is %s', (_, ownership, granted, action, object) => {

@@ -71,7 +71,7 @@ export interface World {
   session?: CompiledPolicy
   /** `null`: the request is about none. */
   bucket?: Partial<BucketAccess> | null
-  object?: { owner: string; grants?: BucketAccess['grants'] }
+  object?: { owner: string; grants?: BucketAccess['grants']; unsigned?: boolean }
 }
 
 /** What is decided about the owner's bucket. A user has no policies unless they are given. */

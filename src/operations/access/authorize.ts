@@ -18,7 +18,7 @@ import { nobody, type Principal } from '../../auth/principal.ts'
 import { S3Error } from '../../errors.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
-import { ownerOfObject, ownershipOf } from '../../rules/access-list.ts'
+import { isOfUnsigned, ownerOfObject, ownershipOf } from '../../rules/access-list.ts'
 import { policiesOf } from './principal-policies.ts'
 
 /** The principal, and the values that conditions compare. */
@@ -44,6 +44,8 @@ export interface Asked {
   everyKey?: boolean | undefined
   /** The object is the one that the request writes, so its owner is the writer. Absent: it is an existing object. */
   written?: boolean
+  /** The upload that the request continues was permitted when it began, so it does not matter what is under its key by now. */
+  begun?: boolean
 }
 
 /** The decision depends on an object that has not been read. The caller reads it and tries again; clients never see this error. */
@@ -88,12 +90,13 @@ function mayLearnOfAbsence(asker: Asker, asked: Asked): boolean {
 /** Returns the decision instead of throwing AccessDenied. Throws `ObjectNeeded`. */
 export function decisionOn(
   asker: Asker,
-  { permission, name: bucketName, bucket, key, everyKey = false, written = false }: Asked,
+  { permission, name: bucketName, bucket, key, everyKey = false, written = false, begun = false }: Asked,
 ): Decision {
   const access = bucket && (written ? writtenInto(bucket) : accessOf(bucket))
   const input: Omit<DecisionInput, 'request'> = { ...policiesOf(asker.principal), bucket: access }
   const needs = key === '' ? undefined : needsOf(input, permission)
-  const object = needs?.object === true && bucket !== undefined ? objectAccess(asker, bucket, written) : undefined
+  const dependsOnObject = needs?.object === true && !begun
+  const object = dependsOnObject && bucket !== undefined ? objectAccess(asker, bucket, written) : undefined
   if (needs?.existingTags === true) existingOf(asker)
   return decide({
     ...input,
@@ -124,7 +127,8 @@ function objectAccess(asker: Asker, bucket: BucketRecord, written: boolean): Obj
   // An anonymous writer has no policies of its own, so the bucket policy decides.
   if (written) return asker.principal === nobody ? undefined : { owner: asker.principal.accountId }
   const existing = existingOf(asker)
-  return existing === 'none' ? undefined : { owner: ownerOfObject(bucket, existing), grants: existing.grants }
+  if (existing === 'none') return undefined
+  return { owner: ownerOfObject(bucket, existing), grants: existing.grants, unsigned: isOfUnsigned(existing) }
 }
 
 /**

@@ -114,8 +114,8 @@ export class RequestScope implements AskingScope, Asker {
     const bucket = withAccountBlock(record, this.#request.accountBlocks)
     try {
       const written = permission === 's3:PutObjectAcl' && this.#asked.includes('s3:PutObject')
-      const { key, everyKey } = this.#resource
-      authorize(this, { permission, name: this.name, bucket, key, everyKey, written })
+      const { key, everyKey, uploadId } = this.#resource
+      authorize(this, { permission, name: this.name, bucket, key, everyKey, written, begun: uploadId !== undefined })
     } catch (error) {
       throw error instanceof ObjectNeeded ? new ObjectNeededOf(this.#resource) : error
     }
