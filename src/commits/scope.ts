@@ -7,12 +7,16 @@ import { bucketCodec } from '../records/bucket-record.ts'
 import { bucketKey } from '../records/keyspace.ts'
 import type { EventSender } from '../records/notifications.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
+import type { Encryption, OpenUpload } from '../records/records.ts'
 import type { Backend } from './backend.ts'
 
 export interface BucketScope {
   name: string
-  /** Throws AccessDenied unless the request may do what it asks in this bucket. `existing`: the object that it concerns, if it was read with the bucket. */
-  admit(bucket: BucketRecord, existing?: ReadExisting): void
+  /**
+   * Throws AccessDenied unless the request may do what it asks in this bucket. `existing`: the object that it concerns, if it was read with the bucket. `upload`: the
+   * one that it continues, also for later calls.
+   */
+  admit(bucket: BucketRecord, existing?: ReadExisting, upload?: ContinuedUpload): void
   /** Who asks, as events tell it. Absent: the server itself acts. */
   readonly sender?: EventSender
 }
@@ -23,6 +27,9 @@ export const unaskedScope = (name: string): BucketScope => ({ name, admit: () =>
 /** Decodes the object only when a decision needs it. Returns `undefined` when there is none. */
 export type ReadExisting = () => ObjectAttributes | undefined
 
+/** What a decision about a part can depend on: how the upload is encrypted. */
+export type ContinuedUpload = Pick<OpenUpload, 'bucketId'> & { encryption?: Omit<Encryption, 'wrappedKey'> | undefined }
+
 /** A bucket's record, and the version that a commit checks. */
 export interface FoundBucket {
   record: BucketRecord
@@ -32,10 +39,15 @@ export interface FoundBucket {
 }
 
 /** The bucket that `entry` holds. Throws NoSuchBucket, or what `admit` throws. */
-export function admitted(scope: BucketScope, entry: Entry | undefined, existing?: ReadExisting): FoundBucket {
+export function admitted(
+  scope: BucketScope,
+  entry: Entry | undefined,
+  existing?: ReadExisting,
+  upload?: ContinuedUpload,
+): FoundBucket {
   if (entry === undefined) throw new S3Error('NoSuchBucket', { details: { BucketName: scope.name } })
   const record = decodedBucket(scope.name, entry)
-  scope.admit(record, existing)
+  scope.admit(record, existing, upload?.bucketId === record.id ? upload : undefined)
   return { record, version: entry.version, scope }
 }
 

@@ -27,7 +27,7 @@ import { type CompletionNote, type UnnotedRecord, writeNote } from './completion
 import { removeIfRefused } from './incoming-data.ts'
 import { toRuns } from './object-parts.ts'
 import { partChecks, readAllParts, type StoredPart, usageOfParts } from './upload-parts.ts'
-import { type FoundUpload, findUpload, type UploadAddress } from './uploads.ts'
+import { type FoundUpload, findUpload, noSuchUpload, type UploadAddress } from './uploads.ts'
 
 export interface ListedPart {
   number: number
@@ -55,7 +55,7 @@ export interface Completion extends UploadAddress {
 export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'checksum' | 'encryption'>
 
 /**
- * Makes the object, in one commit. Repeating a Complete that succeeded gives the same result again.
+ * Makes the object, in one commit. Repeating a Complete that succeeded, with the same parts, gives the same result again.
  * Throws NoSuchUpload, InvalidPart, InvalidPartOrder, InvalidRequest, EntityTooSmall, EntityTooLarge, BadDigest, PreconditionFailed,
  * ConditionalRequestConflict.
  */
@@ -108,7 +108,7 @@ async function readCompletion(
   const found = await findUpload(backend, scope, completion)
   const { record: upload } = found
   checkRepeatedEncryption(upload.encryption, completion.encryption)
-  if (upload.state === 'completed') return upload
+  if (upload.state === 'completed') return repeated(upload, completion)
   if (completion.encryption?.by === 'customer') uploadKeyOf(backend, upload, completion, completion.encryption)
   const history = await readHistory(backend, scope, completion)
   checkWrite(completion.conditions, history.versions.current, completion.key)
@@ -119,6 +119,13 @@ async function readCompletion(
   if (checksum !== undefined) await digestsReady([checksum.algorithm])
   const record = assemble(upload, completion, chosen, checksum)
   return { state: 'ready', found, upload, history, stored, chosen, record }
+}
+
+/** The answer is about the object that was made, so only a repetition with the same parts gets it. For others, the upload is over. */
+function repeated(upload: CompletedUpload, { parts, uploadId }: Completion): CompletedUpload {
+  const listed = parts.map(({ etag }) => ({ etag: unquote(etag.trim()) }))
+  if (multipartEtag(listed) !== upload.etag) throw noSuchUpload(uploadId)
+  return upload
 }
 
 async function decideCompletion(

@@ -46,11 +46,10 @@ const uploadIdForm = /^[0-9a-f]{32}$/
 export async function findUpload(backend: Backend, scope: BucketScope, address: UploadAddress): Promise<FoundUpload> {
   const key = uploadKey(uploadIdForm.test(address.uploadId) ? address.uploadId : '')
   const [bucketEntry, entry] = await backend.kv.get([bucketKey(scope.name), key])
-  const bucket = admitted(scope, bucketEntry)
-  const record = entry === undefined ? undefined : uploadCodec.decode(key, entry.value)
-  if (entry === undefined || record?.bucketId !== bucket.record.id || record.key !== address.key) {
-    throw noSuchUpload(address.uploadId)
-  }
+  const found = entry && uploadCodec.decode(key, entry.value)
+  const record = found?.key === address.key ? found : undefined
+  const bucket = admitted(scope, bucketEntry, undefined, record)
+  if (entry === undefined || record?.bucketId !== bucket.record.id) throw noSuchUpload(address.uploadId)
   return { ...address, bucket, record, version: entry.version }
 }
 
@@ -76,7 +75,7 @@ export async function findOpenUpload(
   return { ...found, record }
 }
 
-function noSuchUpload(uploadId: string): S3Error {
+export function noSuchUpload(uploadId: string): S3Error {
   return new S3Error('NoSuchUpload', { details: { UploadId: uploadId } })
 }
 

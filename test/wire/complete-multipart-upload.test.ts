@@ -134,6 +134,26 @@ const rows: Row[] = [
 
 const wrong: Row[] = [
   {
+    it: 'refuses to repeat it with other parts, because no object was made of those',
+    ...refusal('NoSuchUpload', { UploadId: '{{uploadId}}' }),
+    given: async (wire) => {
+      const facts = await two(wire)
+      const { etag1 = '', etag2 = '', uploadId } = facts
+      const both = complete(
+        [
+          [1, etag1],
+          [2, etag2],
+        ],
+        {},
+        uploadId,
+      )
+      await wire.must(both)
+      return facts
+    },
+    ask: complete(only),
+    afterwards: isWhole(first, last),
+  },
+  {
     it: 'refuses parts out of order',
     proves: ['element:CompleteMultipartUpload/Part/PartNumber'],
     ...refusal('InvalidPartOrder', { UploadId: '{{uploadId}}' }),

@@ -1,6 +1,6 @@
 /** A bucket, or an object in it, as one request may use it. Permissions are checked when the bucket's record has been read. */
 import type { Principal } from '../../auth/principal.ts'
-import type { ReadExisting } from '../../commits/scope.ts'
+import type { ContinuedUpload, ReadExisting } from '../../commits/scope.ts'
 import type { ConditionValues } from '../../contract/operation.ts'
 import { S3Error } from '../../errors.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
@@ -13,6 +13,7 @@ import {
   resourceId,
   type ScopedResource,
 } from '../context.ts'
+import { encryptionOutputs } from '../objects/encryption.ts'
 import { withAccountBlock } from './account-blocks.ts'
 import { type Asker, authorize, type ExistingObject, ObjectNeeded } from './authorize.ts'
 
@@ -45,6 +46,7 @@ export class RequestScope implements AskingScope, Asker {
   #asked: readonly string[]
   #bucket: BucketRecord | undefined
   #existing: ReadExisting | undefined
+  #upload: ContinuedUpload | undefined
 
   /** `asked`: permissions that every use of the bucket needs. Throws NoSuchBucket for a name that none can have. */
   constructor(
@@ -86,11 +88,12 @@ export class RequestScope implements AskingScope, Asker {
     if (key === 's3:object-lock-remaining-retention-days') return this.#retentionDays()
     // Not the request's version: a copy's source and each entry of a DeleteObjects have a scope with their own.
     if (key === 's3:versionid') return this.#resource.versionId
-    return this.#declaredConditions()[key] ?? this.#request.conditionValue(key)
+    return this.#declaredConditions()[key] ?? this.#request.conditionValue(key) ?? this.#valueOfUpload(key)
   }
 
-  admit(bucket: BucketRecord, existing?: ReadExisting): void {
+  admit(bucket: BucketRecord, existing?: ReadExisting, upload?: ContinuedUpload): void {
     this.#existing = existing
+    this.#upload ??= upload
     const { expectedBucketOwner } = this.#request
     if (expectedBucketOwner !== undefined && expectedBucketOwner !== bucket.owner) throw new S3Error('AccessDenied')
     if (this.#asked.length === 0) refuseStranger(this.#request, bucket)
@@ -108,6 +111,13 @@ export class RequestScope implements AskingScope, Asker {
     const [until, now] = ['s3:object-lock-retain-until-date', 'aws:CurrentTime'].map((key) => this.conditionValue(key))
     const days = (Date.parse(String(until)) - Date.parse(String(now))) / dayMs
     return Number.isNaN(days) ? undefined : String(Math.ceil(days))
+  }
+
+  /** Clients name the encryption only when they begin an upload. So S3 lets it count for the parts and the end, except for a customer's key, which each request has to bring. */
+  #valueOfUpload(key: string): ConditionValue {
+    const { serverSideEncryption, kmsKeyId } = encryptionOutputs(this.#upload?.encryption, {})
+    if (key === 's3:x-amz-server-side-encryption') return serverSideEncryption
+    return key === 's3:x-amz-server-side-encryption-aws-kms-key-id' ? kmsKeyId : undefined
   }
 
   #authorize(permission: string, record: BucketRecord): void {
