@@ -41,18 +41,18 @@ const causes: Record<string, string> = {
   EBUSY: 'it is in use by the system. Name another path',
 }
 
-/** `undefined` for an error that is not a known file failure. */
-export function fileFailure(error: unknown): string | undefined {
+/** `undefined` for an error that is not a known file failure. `file`: named where the error names none, as that of a read. */
+export function fileFailure(error: unknown, file = 'a file'): string | undefined {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return undefined
   const { code, syscall, path, dest } = error as NodeJS.ErrnoException & { dest?: string }
   const cause = causes[code ?? '']
   const doing = doings[syscall ?? '']
   if (cause === undefined || doing === undefined) return undefined
   const what = [path, dest].filter((name) => name !== undefined).join(' to ')
-  return `cannot ${doing} ${what === '' ? 'a file' : what}: ${cause} (${code})`
+  return `cannot ${doing} ${what === '' ? file : what}: ${cause} (${code})`
 }
 
 /** One line for any error; a file failure is described as in `fileFailure`. */
-export function failureText(error: unknown): string {
-  return fileFailure(error) ?? (error instanceof Error ? error.message : String(error))
+export function failureText(error: unknown, file?: string): string {
+  return fileFailure(error, file) ?? (error instanceof Error ? error.message : String(error))
 }

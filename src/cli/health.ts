@@ -2,6 +2,7 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { connectionFailure } from '../connection-failure.ts'
 import { urlOf } from '../opening/listen-address.ts'
 import type { Invocation } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -28,10 +29,18 @@ function problemOf(url: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     request.once('response', (response) => {
       response.resume()
-      resolve(response.statusCode === 200 ? undefined : `it answers with ${response.statusCode}`)
+      resolve(
+        response.statusCode === 200
+          ? undefined
+          : `it answers with ${response.statusCode}${adviceOn(response.statusCode, url)}`,
+      )
     })
-    request.once('error', (error) => resolve(error.message))
+    request.once('error', (error) => resolve(connectionFailure(error, { isSecure: url.startsWith('https:') })))
     request.setTimeout(answerMs, () => request.destroy(new Error(`no answer within ${answerMs / 1000} s`)))
     request.end()
   })
 }
+
+/** A port with TLS says 400 to plain HTTP. */
+const adviceOn = (status: number | undefined, url: string): string =>
+  status === 400 && url.startsWith('http:') ? '; if it speaks TLS, set --tls-cert and --tls-key as for the server' : ''

@@ -64,8 +64,10 @@ function addCommand(program: Command, declaration: CommandDeclaration, done: (ex
   const { argument, words } = declaration
   if (argument !== undefined) command.argument(`[${argument.placeholder}...]`, argument.summary)
   if (words !== undefined) command.argument(`[${words.placeholder}...]`, words.summary)
+  command.allowExcessArguments()
 
   command.action(async () => {
+    if (argument === undefined && words === undefined) refuseWords(declaration, command.args)
     if (argument !== undefined && command.args.length > 0) flags[argument.option] = [onlyOne(command.args)]
     Object.assign(flags, declaration.optionsOf?.(command.opts()))
     const sources = {
@@ -113,6 +115,14 @@ function outputRead(): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.write('', () => resolve())
   })
+}
+
+/** Says where a directory goes, because other servers take it as a word. */
+function refuseWords({ name, options }: CommandDeclaration, words: readonly string[]): void {
+  const [first] = words
+  if (first === undefined) return
+  const advice = options.includes('data') ? `. The data directory is named by --data` : ''
+  throw new ConfigurationError(`${name} takes flags only, and '${first}' is none${advice}`)
 }
 
 function onlyOne(directories: readonly string[]): string {

@@ -86,8 +86,12 @@ export function accessKeyOf(
         `${id ? idName : secretName} is set but ${id ? secretName : idName} is not; set both`,
       )
     }
-    const parsed = parseAccessKey({ accessKeyId: id, secretAccessKey: secret }, `${idName}, ${secretName}`)
-    return { ...parsed, secretVariable: secretName }
+    const { accessKeyId, secretAccessKey } = schemas().accessKey.shape
+    return {
+      accessKeyId: parseWith(accessKeyId, id, idName, []),
+      secretAccessKey: parseWith(secretAccessKey, secret, secretName, []),
+      secretVariable: secretName,
+    }
   }
   return undefined
 }

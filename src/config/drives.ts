@@ -34,13 +34,14 @@ export function drivesRefusal(words: readonly string[]): string {
   if (drives === undefined || drives.some((drive) => /^https?:/.test(drive) || drive.includes('...'))) {
     return `${intro} of one machine. Name them as [stores.NAME] in a file for --config`
   }
-  return `${intro}. Write this to holdfast.toml, and start it with \`holdfast serve --config holdfast.toml\`:\n\n${drivesToml(drives)}`
+  return `${intro}. Write this to holdfast.toml, and name it by \`--config holdfast.toml\` instead of the drives:\n\n${drivesToml(drives)}`
 }
 
 function drivesToml(drives: readonly string[]): string {
   const names = drives.map((_, i) => `drive${i + 1}`)
   return [
-    'data = "./data"  # metadata, and buckets that name no location',
+    'data = "./data"  # metadata',
+    'defaultLocation = "drives"',
     '',
     ...drives.flatMap((path, i) => [
       `[stores.${names[i]}]`,
@@ -48,7 +49,7 @@ function drivesToml(drives: readonly string[]): string {
       `path = ${JSON.stringify(path)}`,
       '',
     ]),
-    '[locations.drives]  # clients make buckets there with LocationConstraint "drives"',
+    '[locations.drives]',
     ...scheme(drives.length),
     `stores = ${JSON.stringify(names).replaceAll(',', ', ')}`,
   ].join('\n')

@@ -90,6 +90,9 @@ export function countOrAuto(least: number, most: number): Kind<number | 'auto'> 
   })
 }
 
+const atLeast = (least: number, format: (value: number) => string): string =>
+  least === 0 ? '' : `, of at least ${format(least)}`
+
 const unitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const durationMsMax = 3650 * 86_400_000
 
@@ -100,7 +103,7 @@ export function duration(leastMs: number): Kind<number> {
     const value = Number(number) * (unitsMs[unit ?? 's'] ?? Number.NaN)
     if (!(value >= leastMs && value <= durationMsMax)) {
       throw new ConfigurationError(
-        `expects a duration such as 30s, 5m, 1h or 7d, of at least ${formatDuration(leastMs)}, not '${text}'`,
+        `expects a duration such as 30s, 5m, 1h or 7d${atLeast(leastMs, formatDuration)}, not '${text}'`,
       )
     }
     return value
@@ -116,8 +119,9 @@ const byteUnits: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, Gi
 
 /** NaN when the text is not a size. */
 function parseBytes(text: string): number {
-  const [, number, unit = ''] = /^(\d{1,9})\s*(KiB|MiB|GiB|TiB)?$/.exec(text) ?? []
-  return Number(number) * (byteUnits[unit] ?? Number.NaN)
+  const [, number, unit = ''] = /^(\d{1,16})\s*(KiB|MiB|GiB|TiB)?$/.exec(text) ?? []
+  const bytes = Number(number) * (byteUnits[unit] ?? Number.NaN)
+  return Number.isSafeInteger(bytes) ? bytes : Number.NaN
 }
 
 /** A size in bytes. */
@@ -126,7 +130,7 @@ export function size(least: number): Kind<number> {
     const value = parseBytes(text)
     if (value >= least) return value
     throw new ConfigurationError(
-      `expects bytes such as 64MiB or 1GiB, of at least ${formatBytesExactly(least)}, not '${text}'`,
+      `expects bytes such as 64MiB or 1GiB${atLeast(least, formatBytesExactly)}, not '${text}'`,
     )
   })
 }

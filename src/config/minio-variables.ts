@@ -1,22 +1,43 @@
-/** MinIO's variables that promise something about stored data, but have no effect here. A start warns of those that are set. Pure. */
+/** MinIO's variables that ask for something that they don't bring about here. A start warns of those that are set. Pure. */
 
-const ineffective = [
-  /^MINIO_STORAGE_CLASS_(?:STANDARD|RRS|OPTIMIZE)$/,
-  /^MINIO_ERASURE_SET_DRIVE_COUNT$/,
-  /^MINIO_FS_OSYNC$/,
-  /^MINIO_DRIVE_SYNC$/,
-  /^MINIO_API_ODIRECT$/,
-  /^MINIO_API_DISABLE_ODIRECT$/,
-  /^MINIO_HEAL_(?:BITROTSCAN|BITROT_SCAN)$/,
-  /^MINIO_KMS_/,
-  /^MINIO_NOTIFY_(?!WEBHOOK_(?:ENABLE|ENDPOINT|AUTH_TOKEN|COMMENT|QUEUE_DIR|QUEUE_LIMIT)(?:_|$))/,
-  /^MINIO_ILM_/,
-  /^MINIO_BATCH_/,
+const ofData = 'stores, locations and the key ring say how data is kept'
+const closesConsole = '--admin-listen off closes the console, with the rest of the admin port'
+const ofEvents = 'webhooks take events, and [webhooks.NAME] or MINIO_NOTIFY_WEBHOOK_ENABLE_NAME names them'
+
+/** Patterns of names, and what to use instead. */
+const ineffective: readonly (readonly [RegExp, string])[] = [
+  [/^MINIO_STORAGE_CLASS_(?:STANDARD|RRS|OPTIMIZE)$/, ofData],
+  [/^MINIO_ERASURE_SET_DRIVE_COUNT$/, ofData],
+  [/^MINIO_FS_OSYNC$/, ofData],
+  [/^MINIO_DRIVE_SYNC$/, ofData],
+  [/^MINIO_API_ODIRECT$/, ofData],
+  [/^MINIO_API_DISABLE_ODIRECT$/, ofData],
+  [/^MINIO_HEAL_(?:BITROTSCAN|BITROT_SCAN)$/, '`holdfast scrub`, and --scrub-interval, verify what is stored'],
+  [/^MINIO_KMS_/, ofData],
+  [/^MINIO_NOTIFY_(?!WEBHOOK_(?:ENABLE|ENDPOINT|AUTH_TOKEN|COMMENT|QUEUE_DIR|QUEUE_LIMIT)(?:_|$))/, ofEvents],
+  [/^MINIO_ILM_/, ofData],
+  [/^MINIO_BATCH_/, ofData],
+  [/^MINIO_(?:ACCESS|SECRET)_KEY(?:_FILE)?$/, 'MINIO_ROOT_USER and MINIO_ROOT_PASSWORD give the root key'],
+  [/^MINIO_ROOT_(?:USER|PASSWORD)_FILE$/, 'MINIO_ROOT_USER and MINIO_ROOT_PASSWORD give the root key'],
+  [/^MINIO_AUDIT_/, '--audit-log or --audit-webhook keeps an audit log'],
+  [/^MINIO_IDENTITY_/, '[access.oidc] names issuers'],
+  [/^MINIO_POLICY_PLUGIN_/, 'policies of users and buckets decide'],
+  [/^MINIO_SERVER_URL$/, '--public-endpoint names the URL that clients use'],
 ]
 
-/** The names of the variables that are set. */
-export function unfollowedMinioVariables(environment: NodeJS.ProcessEnv): string[] {
+export interface UnfollowedVariable {
+  name: string
+  /** What to use instead. */
+  instead: string
+}
+
+/** The variables that are set. */
+export function unfollowedMinioVariables(environment: NodeJS.ProcessEnv): UnfollowedVariable[] {
   return Object.keys(environment)
-    .filter((name) => environment[name] && ineffective.some((pattern) => pattern.test(name)))
     .sort()
+    .flatMap((name) => {
+      const [, instead] = (environment[name] && ineffective.find(([pattern]) => pattern.test(name))) || []
+      if (name === 'MINIO_BROWSER' && environment[name] === 'off') return [{ name, instead: closesConsole }]
+      return instead === undefined ? [] : [{ name, instead }]
+    })
 }

@@ -43,7 +43,7 @@ export async function readTomlFile(file: string): Promise<TomlFile> {
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    throw new ConfigurationError(failureText(error))
+    throw new ConfigurationError(failureText(error, file))
   }
   return parseToml(text, file)
 }

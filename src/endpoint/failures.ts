@@ -1,5 +1,6 @@
 /** What can go wrong with an S3 endpoint elsewhere. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { connectionFailure } from '../connection-failure.ts'
 
 /** What was asked of other endpoints can't be done. The message says why, to people. */
 export class TransferFailed extends Error {}
@@ -37,15 +38,9 @@ export class EndpointRefused extends TransferFailed {
 /** The endpoint can't be reached, or broke off. */
 export class EndpointUnreachable extends TransferFailed {
   constructor(at: string, cause: unknown) {
-    super(`${at}: ${reasonOf(cause)}`, { cause })
+    super(`${at}: ${connectionFailure(cause, { isSecure: at.startsWith('https:') })}`, { cause })
     this.name = 'EndpointUnreachable'
   }
-}
-
-/** Of a host with several addresses, the error has a code and no message. */
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause)
-  return cause.message || ('code' in cause ? String(cause.code) : cause.name)
 }
 
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])

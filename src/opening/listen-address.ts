@@ -8,7 +8,7 @@ export class ListenFailed extends Error {
   constructor({ host, port }: ListenAddress, { code, message }: NodeJS.ErrnoException) {
     const reasons: Record<string, string> = {
       EADDRINUSE: 'another process listens there already',
-      EACCES: 'this user may not listen on that port',
+      EACCES: 'this user may not listen on that port. Name one from 1024 up, or give the process CAP_NET_BIND_SERVICE',
       EADDRNOTAVAIL: 'this machine does not have that address',
       ENOTFOUND: 'that name has no address',
     }

@@ -116,6 +116,22 @@ describe('a request that is no good', () => {
     })
   })
 
+  it.each([
+    ['GET', '/', 'as ListBuckets'],
+    ['PUT', '/photos/cat.jpg', 'as PutObject'],
+  ])('is answered as S3 does where a client of S3 sent it, with the address of S3: %s %s %s', async (method, path) => {
+    const { status, headers, text } = await world.raw({ method, path })
+    expect([status, headers['content-type']]).toEqual([400, 'application/xml'])
+    expect(text).toMatch(/<Code>InvalidRequest<\/Code><Message>This is the admin port\. S3 is at http:\/\/[\w.:]+\.</)
+    const strange = await world.raw({
+      method,
+      path,
+      plain: { authorization: 'AWS x', host: 'strange.test' },
+      by: 'nobody',
+    })
+    expect(strange.text).toContain('This is the admin port. S3 is at another port.')
+  })
+
   it('is answered in JSON, also where it is no HTTP', async () => {
     const socket = connect(world.port, '127.0.0.1')
     socket.end('what is this?\r\n\r\n')

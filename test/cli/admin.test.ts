@@ -175,7 +175,7 @@ describe('the address', () => {
     const none = await run(['users', 'list', '--admin-endpoint', `http://127.0.0.1:${port}`], keyVariables).ended
     expect(none.code).toBe(1)
     expect(none.stderr).toMatch(
-      /^holdfast: no server can be asked at http:.* \(ECONNREFUSED\): start one with `holdfast serve`.*\n$/,
+      /^holdfast: no server can be asked at http:.*: nothing listens there \(ECONNREFUSED\)\. Start one with `holdfast serve`.*\n$/,
     )
     expect((await run(['users', 'list', '--admin-endpoint', 'nowhere'], keyVariables).ended).code).toBe(2)
   })
@@ -337,6 +337,10 @@ test('each action does what it says', { timeout: 300_000 }, async () => {
   expect((await done('keys', 'list', '--user', 'alice')).keys).toHaveLength(1)
   await done('keys', 'remove', 'my-own-key')
   expect((await done('keys', 'list', '--user', 'alice')).keys).toEqual([])
+  const none = await command(['keys', 'list', '--user', 'alice'])
+  expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'holdfast: there are no keys\n' })
+  const unusable = await command(['keys', 'add', '--bucket', 'No Bucket'])
+  expect(unusable).toMatchObject({ code: 2, stderr: expect.stringContaining("the name 'No Bucket'") })
 
   expect((await done('accounts', 'block-public', 'main')).account.publicAccessBlock).toEqual({
     blockPublicAcls: true,

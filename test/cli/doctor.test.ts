@@ -91,6 +91,20 @@ describe('a server that is reached', () => {
     expect(stdout).toBe('✗ signature: the server does not know the access key another-key\n')
   })
 
+  test('at its admin port is told which port it is', async () => {
+    const { ready } = await serve([
+      'serve',
+      '--data',
+      place.path('admin'),
+      '--listen',
+      '127.0.0.1:0',
+      '--admin-listen',
+      '127.0.0.1:0',
+    ])
+    const { code, stdout } = await doctor(`${ready.adminEndpoint}`)
+    expect([code, stdout]).toEqual([1, `✗ signature: This is the admin port. S3 is at ${ready.endpoint}.\n`])
+  })
+
   test('at a port where nobody listens says so', async () => {
     const { code, stdout } = await doctor('http://127.0.0.1:1')
     expect([code, stdout]).toEqual([1, expect.stringContaining('ECONNREFUSED')])

@@ -43,7 +43,9 @@ test('a server that takes requests is ready, until it is stopped', async () => {
 
 test('a server that answers with an error is not ready', async () => {
   const outcome = await run(['health', '--listen', await listening(503)]).ended
-  expect(outcome).toMatchObject({ code: 1, stdout: expect.stringContaining('it answers with 503') })
+  expect(outcome).toMatchObject({ code: 1, stdout: expect.stringMatching(/it answers with 503$/m) })
+  const refusing = await run(['health', '--listen', await listening(400)]).ended
+  expect(refusing).toMatchObject({ code: 1, stdout: expect.stringMatching(/400; if it speaks TLS, set --tls-cert/) })
 })
 
 test('a port that the system picked is refused as usage', async () => {

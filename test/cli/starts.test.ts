@@ -213,10 +213,12 @@ describe("MinIO's command line", () => {
   })
 
   test('variables that promise something of data, and are not followed, are named', async () => {
-    const environment = { ...keyVariables, MINIO_STORAGE_CLASS_STANDARD: 'EC:4', MINIO_KMS_SECRET_KEY: 'canary' }
+    const asked = { MINIO_STORAGE_CLASS_STANDARD: 'EC:4', MINIO_KMS_SECRET_KEY: 'canary', HOLDFAST_DOMAIN: 'x.test' }
+    const environment = { ...keyVariables, ...asked }
     const running = await serve(['server', '--address', '127.0.0.1:0', data], environment)
     await running.logged((line) => line.includes('MINIO_STORAGE_CLASS_STANDARD is set, but not followed'))
     await running.logged((line) => line.includes('MINIO_KMS_SECRET_KEY is set, but not followed'))
+    await running.logged((line) => line.includes("HOLDFAST_DOMAIN; did you mean 'HOLDFAST_DOMAINS'?"))
     expect(running.output.stderr).not.toContain('canary')
   })
 })

@@ -141,7 +141,7 @@ describe('values', () => {
     ['snapshotsKept', '1', `${limits.snapshotsKeptMax}`, '0', `${limits.snapshotsKeptMax + 1}`],
     ['reclaimGraceMs', '0', '3650d', '-1', '3651d', '315360001s'],
     ['scrubIntervalMs', '1m', '3650d', '59s', '315360001s'],
-    ['scrubBytesPerSecond', '1', '999999999', '0', '1000000000'],
+    ['scrubBytesPerSecond', '1', `${Number.MAX_SAFE_INTEGER}`, '0', `${Number.MAX_SAFE_INTEGER + 1}`, '8192TiB', 'x1'],
     ['region', 'a', 'a'.repeat(64), '', 'a'.repeat(65)],
   ]
   test.each(bounds)('%s takes the least and the greatest, and nothing outside: %s, %s', async (flag, ...texts) => {
@@ -244,6 +244,13 @@ describe('the file', () => {
         .map((key) => `[[accounts]]\nid = "a"\nkeys = [{accessKeyId="${key}",secretAccessKey="12345678"}]`)
         .join('\n'),
     ],
+    ['access.oidc: expects a table', '[access]\noidc = 1'],
+    ['accounts[0].keys: is missing', '[[accounts]]\nid = "a"'],
+    ['accounts[0].keys: expects an array', '[[accounts]]\nid = "a"\nkeys = "x"'],
+    ['accounts[0].id: expects a text in quotes', '[[accounts]]\nid = 1\nkeys = []'],
+    ['stores.a.type: expects one of directory, ', '[stores.a]\npath = "x"'],
+    ['locations.x.copies: expects a whole number', '[locations.x]\nscheme = "replica"\ncopies = 1.5\nstores = ["a"]'],
+    ['sites.a b: must be 1 to 64', '[sites."a b"]\nendpoint = "https://s3.example.com"'],
     [':2:', 'data = "x"\nlisten = '],
   ])('is refused: %s', async (message, toml) => {
     expect(await refusal({ toml })).toContain(message)
@@ -251,6 +258,10 @@ describe('the file', () => {
 
   test('that is missing is refused', async () => {
     expect(await refusal({ flags: { config: ['none.toml'] } })).toContain('none.toml')
+  })
+
+  test('that is a directory is refused by its path', async () => {
+    expect(await refusal({ flags: { config: [directory] } })).toMatch(`cannot read ${directory}: that is a directory`)
   })
 
   test('never shows up in a message with a secret', async () => {
@@ -287,7 +298,8 @@ describe('credentials', () => {
     ['HOLDFAST_SECRET_ACCESS_KEY is not', { ...minio, HOLDFAST_ACCESS_KEY_ID: 'id' }],
     ['HOLDFAST_ACCESS_KEY_ID is not', { HOLDFAST_SECRET_ACCESS_KEY: 'secret-1', HOLDFAST_ACCESS_KEY_ID: '' }],
     ['MINIO_ROOT_PASSWORD is not', { MINIO_ROOT_USER: 'minio' }],
-    ['too weak', { ...minio, MINIO_ROOT_PASSWORD: '1234567' }],
+    ['MINIO_ROOT_PASSWORD: is too weak', { ...minio, MINIO_ROOT_PASSWORD: '1234567' }],
+    ['HOLDFAST_ACCESS_KEY_ID: must be at least 3', { ...holdfast, HOLDFAST_ACCESS_KEY_ID: 'a' }],
     ['AWS_ACCESS_KEY_ID', { ...aws, AWS_ACCESS_KEY_ID: 'a/b/c', HOLDFAST_ROOT_FROM_AWS_ENV: 'true' }],
   ])('half a pair, or a bad one, is refused: %s', async (message, environment) => {
     expect(await refusal({ environment })).toContain(message)

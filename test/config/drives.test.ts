@@ -17,7 +17,9 @@ test.each([
   ['more than a set', ['/mnt/d{1...20}'], range(1, 20), { scheme: 'erasure', data: 12, parity: 4 }],
 ])('several drives are refused with the configuration for them: %s', (_, words, paths, scheme) => {
   const [, toml = ''] = drivesRefusal(words).split(':\n\n')
-  const { stores, locations } = parse(toml)
+  const { stores, locations, defaultLocation } = parse(toml)
+  // Whoever names four drives wants no bucket on one of them alone.
+  expect(defaultLocation).toBe('drives')
   const placement = parsePlacement({ stores, locations }, '/')
   expect(placement.stores.map((store) => (store.type === 'directory' ? store.path : ''))).toEqual(paths)
   expect(placement.locations).toMatchObject([{ name: 'drives', policy: scheme }])
@@ -36,19 +38,27 @@ test('one path is one drive, whatever it is called', () => {
   for (const text of ['/mnt/d{1...4}', '/mnt/d1 /mnt/d2']) expect(namesSeveralDrives(text)).toBe(true)
 })
 
-test('variables of MinIO that promise something of data, and that nothing follows, are named', () => {
+test('variables of MinIO that ask for something, and that nothing follows, are named with what to use instead', () => {
   const set = {
     MINIO_STORAGE_CLASS_STANDARD: 'EC:2',
     MINIO_KMS_SECRET_KEY: 'x',
     MINIO_FS_OSYNC: 'on',
     MINIO_ERASURE_SET_DRIVE_COUNT: '',
     MINIO_ROOT_USER: 'u',
+    MINIO_ACCESS_KEY: 'u',
+    MINIO_ROOT_PASSWORD_FILE: '/run/secrets/root',
+    MINIO_AUDIT_WEBHOOK_ENDPOINT_X: 'http://x',
+    MINIO_NOTIFY_WEBHOOK_ENABLE_X: 'on',
     MINIO_BROWSER: 'off',
     PATH: '/bin',
   }
-  expect(unfollowedMinioVariables(set)).toEqual([
-    'MINIO_FS_OSYNC',
-    'MINIO_KMS_SECRET_KEY',
-    'MINIO_STORAGE_CLASS_STANDARD',
+  expect(unfollowedMinioVariables(set).map(({ name, instead }) => `${name}: ${instead}`)).toEqual([
+    expect.stringMatching(/^MINIO_ACCESS_KEY: MINIO_ROOT_USER/),
+    expect.stringMatching(/^MINIO_AUDIT_WEBHOOK_ENDPOINT_X: --audit-log/),
+    expect.stringMatching(/^MINIO_BROWSER: --admin-listen off closes the console/),
+    expect.stringMatching(/^MINIO_FS_OSYNC: stores, /),
+    expect.stringMatching(/^MINIO_KMS_SECRET_KEY: stores, /),
+    expect.stringMatching(/^MINIO_ROOT_PASSWORD_FILE: MINIO_ROOT_USER/),
+    expect.stringMatching(/^MINIO_STORAGE_CLASS_STANDARD: stores, /),
   ])
 })

@@ -28,6 +28,7 @@ const leaves = [
   'closing-stack.ts',
   'edit-distance.ts',
   'file-failure.ts',
+  'connection-failure.ts',
   'process-end.ts',
   'lazy-schema.ts',
   'address-range.ts',

@@ -93,9 +93,18 @@ describeInstalled('TLS on the port', [opensslProbe], () => {
     expect(await askOnce(socket)).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  it('plain HTTP, and bytes that are nothing, are cut without an answer in HTTP; others are served on', async () => {
+  it('plain HTTP is told that the port speaks TLS, and others are served on', async () => {
     await start()
-    for (const bytes of [get(), Buffer.from('nothing of the kind'), Buffer.alloc(70_000, 'x')]) {
+    const socket = plain()
+    socket.write(get())
+    expect(await rest(socket)).toMatch(/^HTTP\/1\.1 400 .*<Message>This port speaks TLS only: ask it by https:/s)
+    expect(await askOnce(await open())).toMatch(/^HTTP\/1\.1 200 /)
+    expect(fixture.logs).toHaveLength(1)
+  })
+
+  it('bytes that are nothing are cut without an answer in HTTP; others are served on', async () => {
+    await start()
+    for (const bytes of [Buffer.from('nothing of the kind'), Buffer.alloc(70_000, 'x')]) {
       const socket = plain()
       socket.write(bytes)
       expect(await rest(socket)).not.toContain('HTTP')

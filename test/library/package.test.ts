@@ -1,5 +1,5 @@
 /** The package as others find it: by `import`, by `require`, by resolvers that know no `exports`, and by tools that read source maps. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,6 +26,38 @@ test.each([
   await writeFile(file, code)
   expect(execFileSync(process.execPath, [file], { encoding: 'utf8' })).toBe('http://127.0.0.1: true\n')
   await rm(directory, { recursive: true })
+})
+
+const typed = `import { type Server, type StartOptions, startServer, supportTable } from 'holdfast'
+const options: StartOptions = { buckets: ['photos'] }
+export const server: Promise<Server> = startServer(options)
+export const names: string[] = supportTable().map(({ name }) => name)
+`
+
+test('has types for both kinds of modules', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-types-'))
+  await mkdir(join(directory, 'node_modules'))
+  await symlink(root, join(directory, 'node_modules', 'holdfast'))
+  for (const name of ['use.cts', 'use.mts']) await writeFile(join(directory, name), typed)
+  const wrong = "import { startServer } from 'holdfast'\nvoid startServer({ buckets: 1 })\n"
+  for (const name of ['wrong.cts', 'wrong.mts']) await writeFile(join(directory, name), wrong)
+  const compilerOptions = {
+    ...{ module: 'node16', target: 'es2023', lib: ['es2023', 'esnext.disposable'], strict: true, noEmit: true },
+    ...{ skipLibCheck: true, preserveSymlinks: true, types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+  }
+  const settings = { compilerOptions, include: ['*.cts', '*.mts'] }
+  await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(settings))
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const { stdout } = spawnSync(process.execPath, [compiler, '-p', '.'], { cwd: directory, encoding: 'utf8' })
+  const findings = stdout.split('\n').filter((line) => /^\w/.test(line))
+  expect(findings).toEqual(['wrong.cts', 'wrong.mts'].map((name) => expect.stringMatching(`^${name}.*TS2322`)))
+  await rm(directory, { recursive: true })
+})
+
+test('gives `require` every value that its types name', async () => {
+  const declared = readFileSync(join(root, 'dist/src/index.d.cts'), 'utf8').matchAll(/^export declare const (\w+)/gm)
+  const values = await import(join(root, 'dist/joined/index.js'))
+  expect([...declared].map(([, name]) => name).sort()).toEqual(Object.keys(values).sort())
 })
 
 test('needs no module system of a test runner: neither its require, nor its import, nor its process', () => {

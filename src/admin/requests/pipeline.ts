@@ -22,6 +22,7 @@ import { answerInterface } from './open-api.ts'
 import type { AdminClient, AdminContext, AdminOperation, PreparedRun } from './operation.ts'
 import { compileRoutes, type Route, type Router } from './route.ts'
 import { findSender, refuseOtherOrigins, type Sender, type SenderOptions } from './sender.ts'
+import { answerStrayS3 } from './stray-s3.ts'
 
 export interface AdminPipelineOptions extends AdminServices, SenderOptions {
   operations: readonly AdminOperation[]
@@ -80,6 +81,7 @@ export class AdminPipeline {
       if (answerInterface(exchange, head, this.#options.operations)) return
       if (await answerScrape(exchange, head, { source: metrics, token: metricsToken })) return
       const asked = head
+      if (answerStrayS3(exchange, asked, () => this.#s3Endpoint(asked))) return
       if (this.#files.answer(exchange, asked, () => this.#s3Endpoint(asked))) return
       await this.#serve(exchange, head)
     } catch (error) {

@@ -5,6 +5,7 @@ import { issuedKeyView, keyView } from '../../admin/views.ts'
 import { systemClock } from '../../clock.ts'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { duration } from '../../config/kinds.ts'
+import { checkBucketName } from '../../operations/bucket-name.ts'
 import { isoTime } from '../../time-text.ts'
 import type { CommandDeclaration, Invocation } from '../command.ts'
 import { overData } from '../over-data.ts'
@@ -88,8 +89,18 @@ async function policyIn({ flag, extra }: Asking): Promise<string | undefined> {
     return file === undefined ? undefined : readDocument(file)
   }
   if (file !== undefined) throw new ConfigurationError('--bucket and --policy-file exclude each other')
+  refuseBucketName(bucket)
   const access = readOnly === true ? 'read-only' : writeOnly === true ? 'write-only' : 'read-write'
   return scopedPolicy({ bucket, prefix: prefix ?? '', access })
+}
+
+/** A policy may name any bucket, also one that is yet to be made. Of a name that none can have, the key would be of no use. */
+function refuseBucketName(name: string): void {
+  try {
+    checkBucketName(name)
+  } catch {
+    throw new ConfigurationError(`--bucket: no bucket can have the name '${name}'`)
+  }
 }
 
 const wholeTime = z.iso.datetime({ offset: true })

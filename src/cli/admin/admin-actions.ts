@@ -13,6 +13,8 @@ export interface Shown {
   event: Record<string, unknown>
   /** Text for people. */
   lines: readonly string[]
+  /** What people are told where there are no lines. */
+  none?: string
 }
 
 export interface Asking extends Invocation {
@@ -84,7 +86,8 @@ export function keptActions<View extends z.ZodType>(kept: Kept<View>) {
       run: async (asking) => {
         const query = listFlag === undefined ? {} : { [listFlag]: asking.flag(listFlag) }
         const { [field.many]: found = [] } = await asking.ask({ method: 'GET', path: path(asking), query }, list)
-        return { event: { event: event.many, [field.many]: found }, lines: columns(found.map(rowOf)) }
+        const lines = columns(found.map(rowOf))
+        return { event: { event: event.many, [field.many]: found }, lines, none: `there are no ${field.many}` }
       },
     } satisfies Action,
     show: {
@@ -131,9 +134,11 @@ export async function runAction(command: string, actions: Actions, invocation: I
     flag,
     ask: (request, answered) => askAdmin(target, request, answered),
   }
-  const { event, lines } = await action.run(asking, words)
+  const { event, lines, none } = await action.run(asking, words)
   if (invocation.json) invocation.print(JSON.stringify(event))
   else for (const line of lines) invocation.print(line)
+  // On stderr, because a script that reads the lines takes none for an empty list.
+  if (!invocation.json && lines.length === 0 && none !== undefined) invocation.notice(none)
   return 0
 }
 

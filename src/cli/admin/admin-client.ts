@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { signRequest } from '../../auth/sign-request.ts'
 import { systemClock } from '../../clock.ts'
 import type { AccessKey } from '../../config/accounts.ts'
+import { connectionFailure } from '../../connection-failure.ts'
 import { limits } from '../../limits.ts'
 import { percentEncode, percentEncodeQuery } from '../../percent-encode.ts'
 import { PinnedAgent, WrongCertificate } from '../pinned-agent.ts'
@@ -51,7 +52,8 @@ export async function askAdmin<T extends z.ZodType>(
     if (read.success) return read.data
   }
   throw new AdminRefused(
-    refusalIn(value) ?? `what answers at ${target.url.origin} is no admin port of this version (status ${status})`,
+    refusalIn(value, target.key) ??
+      `what answers at ${target.url.origin} is no admin port of this version (status ${status})`,
   )
 }
 
@@ -65,9 +67,15 @@ function parsed(text: string): unknown {
 
 const refusal = z.object({ code: z.string(), message: z.string() })
 
-function refusalIn(value: unknown): string | undefined {
+const aboutKey: ReadonlySet<string> = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch'])
+
+function refusalIn(value: unknown, { accessKeyId }: AccessKey): string | undefined {
   const { data } = refusal.safeParse(value)
-  return data && `${data.code}: ${data.message}`
+  if (data === undefined) return undefined
+  const advice = aboutKey.has(data.code)
+    ? ` The request was signed with the key '${accessKeyId}': set HOLDFAST_ACCESS_KEY_ID and HOLDFAST_SECRET_ACCESS_KEY to a key of that server, or name its --config or --data.`
+    : ''
+  return `${data.code}: ${data.message}${advice}`
 }
 
 async function send(target: AdminTarget, asked: AdminRequest, body: string): Promise<{ status: number; text: string }> {
@@ -87,9 +95,9 @@ async function send(target: AdminTarget, asked: AdminRequest, body: string): Pro
   }
 }
 
-function unreachable({ origin }: URL, error: unknown): string {
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-  return `no server can be asked at ${origin} (${reason}): start one with \`holdfast serve\`, or name its admin port with --admin-endpoint`
+function unreachable({ origin, protocol }: URL, error: unknown): string {
+  const reason = connectionFailure(error, { isSecure: protocol === 'https:' })
+  return `no server can be asked at ${origin}: ${reason}. Start one with \`holdfast serve\`, or name its admin port with --admin-endpoint`
 }
 
 async function begin(target: AdminTarget, asked: AdminRequest, body: string): Promise<ClientRequest> {

@@ -4,6 +4,7 @@ import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, req
 import { type Agent, request as requestHttps } from 'node:https'
 import { type SigningKey, signedForm } from '../../auth/sign-request.ts'
 import { systemClock } from '../../clock.ts'
+import { connectionFailure } from '../../connection-failure.ts'
 import { childText, readXml, type XmlElement } from '../../endpoint/xml.ts'
 
 export interface Patient {
@@ -95,7 +96,9 @@ function send(
     const request: ClientRequest =
       url.protocol === 'https:' ? requestHttps({ ...address, agent }) : requestHttp(address)
     request.on('response', resolve)
-    request.on('error', (error) => reject(new NoReply(error.message)))
+    request.on('error', (error) =>
+      reject(new NoReply(connectionFailure(error, { isSecure: url.protocol === 'https:' }))),
+    )
     request.setTimeout(answerMs, () => request.destroy(new Error(`no answer within ${answerMs / 1000} s`)))
     if (!awaitsContinue) return void request.end(body)
     request.on('continue', () => {

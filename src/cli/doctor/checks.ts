@@ -109,7 +109,11 @@ export const checks: readonly Check[] = [
     ...check(
       'signature',
       () => ({ method: 'GET', target: '/' }),
-      accepted('the server accepts the key and its signatures'),
+      // The admin port refuses requests of S3, and a port with TLS those without: both say so.
+      ({ code, error }) =>
+        code === 'InvalidRequest'
+          ? ill(childText(error, 'Message') ?? code)
+          : well('the server accepts the key and its signatures'),
     ),
     isVital: true,
   },

@@ -3,6 +3,7 @@ import { systemClock } from '../../clock.ts'
 import { opening } from '../../closing-stack.ts'
 import type { Configuration } from '../../config/configuration.ts'
 import { unfollowedMinioVariables } from '../../config/minio-variables.ts'
+import { unknownVariables } from '../../config/unknown-variables.ts'
 import { isFirstStart } from '../../instance/data-directory.ts'
 import { consoleOriginsOf } from '../../opening/admin/console-origins.ts'
 import { laterProcesses } from '../../opening/admin/s3-processes.ts'
@@ -140,9 +141,10 @@ function isSamePort({ listen, adminListen }: Configuration): boolean {
 }
 
 function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: Invocation): void {
-  for (const name of unfollowedMinioVariables(process.env)) {
-    notice(`${name} is set, but not followed: stores, locations and the key ring say how data is kept`)
+  for (const { name, instead } of unfollowedMinioVariables(process.env)) {
+    notice(`${name} is set, but not followed: ${instead}`)
   }
+  for (const name of unknownVariables(process.env)) notice(`nothing reads the variable ${name}`)
   if (process.env.AWS_ACCESS_KEY_ID && root === undefined && accounts.length === 0) {
     notice("AWS_ACCESS_KEY_ID is set, but is not this server's key; --root-from-aws-env makes it one")
   }

@@ -55,6 +55,8 @@ export function createPort(options: PortOptions, answer: (exchange: Exchange) =>
   }
 }
 
+const tlsOnly = 'This port speaks TLS only: ask it by https://.'
+
 class Port {
   readonly #options: PortOptions
   readonly #bounds: HttpBounds
@@ -85,12 +87,12 @@ class Port {
     this.#front =
       tls === undefined
         ? undefined
-        : new TlsFront(
-            tls,
-            this.#bounds.tlsHandshakeTimeoutMs,
-            (socket) => this.#takeSeat(socket),
-            (socket) => server.emit('connection', socket),
-          )
+        : new TlsFront(tls, {
+            handshakeTimeoutMs: this.#bounds.tlsHandshakeTimeoutMs,
+            takeSeat: (socket) => this.#takeSeat(socket),
+            handOn: (socket) => server.emit('connection', socket),
+            spokeHttp: (socket) => this.#refuse(socket, new S3Error('InvalidRequest', { message: tlsOnly })),
+          })
   }
 
   /** The server that accepts connections. */

@@ -1,4 +1,4 @@
-/** TLS in front of the HTTP server: takes raw connections, and passes them on when their handshake succeeds. Knows nothing of HTTP. */
+/** TLS in front of the HTTP server: takes raw connections, and passes them on when their handshake succeeds. Speaks no HTTP. */
 import type { Socket } from 'node:net'
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
 import type { Seat } from './shares.ts'
@@ -7,6 +7,16 @@ import type { Seat } from './shares.ts'
 export interface KeyPair {
   cert: string
   key: string
+}
+
+export interface TlsFrontOptions {
+  handshakeTimeoutMs: number
+  /** Closes connections without a free seat. */
+  takeSeat(socket: Socket): Seat | undefined
+  /** Takes connections whose handshake has succeeded. */
+  handOn(socket: TLSSocket): void
+  /** Takes raw connections whose clients speak HTTP without TLS. The request is not read. */
+  spokeHttp(socket: Socket): void
 }
 
 interface Handshake {
@@ -19,15 +29,10 @@ export class TlsFront {
   readonly server: Server
   /** Raw connections whose handshake is under way, by their peer. */
   readonly #handshakes = new Map<string, Handshake>()
-  readonly #takeSeat: (socket: Socket) => Seat | undefined
+  readonly #takeSeat: TlsFrontOptions['takeSeat']
 
-  /** `takeSeat` closes connections without a free seat. Throws when the pair can't be used. */
-  constructor(
-    pair: KeyPair,
-    handshakeTimeoutMs: number,
-    takeSeat: (socket: Socket) => Seat | undefined,
-    handOn: (socket: TLSSocket) => void,
-  ) {
+  /** Throws when the pair can't be used. */
+  constructor(pair: KeyPair, { handshakeTimeoutMs, takeSeat, handOn, spokeHttp }: TlsFrontOptions) {
     this.#takeSeat = takeSeat
     this.server = createServer({
       ...contextOf(pair),
@@ -43,8 +48,12 @@ export class TlsFront {
       handOn(socket)
       this.#handshakes.delete(peerOf(socket))
     })
-    // A client that does not speak TLS, or stops half-way, gets no answer.
-    this.server.on('tlsClientError', (_error, socket) => socket.destroy())
+    this.server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+      const raw = this.#handshakes.get(peerOf(socket))?.socket
+      // Whoever forgot the `s` of `https` learns it. Other clients that do not speak TLS, or stop half-way, get no answer.
+      if (error.code === 'ERR_SSL_HTTP_REQUEST' && raw !== undefined) spokeHttp(raw)
+      else socket.destroy()
+    })
   }
 
   /** Changes the pair for new connections. Throws when it can't be used; the old one then stays in use. */
