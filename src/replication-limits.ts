@@ -8,9 +8,9 @@ export const replicationLimits = {
   destinationsMax: 32,
   /** Of the id of a version in `x-holdfast-replica`: other servers' are longer than those here. */
   versionIdBytesMax: 1024,
-  /** How often the queue is looked at. */
+  /** How often to look for queued versions. */
   lookMs: 250,
-  /** Versions that are read of the queue at once, and keys that are copied to one destination at the same time. */
+  /** Entries of the queue that are read at once, and keys that are copied to one destination at the same time. */
   queueReadAtOnce: 1000,
   keysAtOnce: 16,
   /** Queues of one account that are worked off at the same time, to the same server. The others take turns. */
@@ -18,11 +18,11 @@ export const replicationLimits = {
   /** Pause after a destination has failed, which doubles. */
   pauseMsMin: 500,
   pauseMsMax: 60_000,
-  /** How often a version is offered to a destination that refuses it and is there, before it has failed. */
+  /** How often a version is offered to a destination that refuses it, before it is given up. */
   refusalsMax: 4,
-  /** Versions that one destination has refused, and that are offered again. With more, it is taken for away. */
+  /** Versions that one destination has refused and that are offered again. With more, the destination counts as away. */
   refusedMax: 1000,
-  /** Warnings about one destination are as far apart. */
+  /** The least time between two warnings about one destination. */
   warnEveryMs: 60_000,
   /** Bodies up to this size are held in memory. */
   bufferedBytesMax: 1024 * 1024,
@@ -31,7 +31,7 @@ export const replicationLimits = {
   /** Versions that are counted for one destination, and destinations that are asked at the same time, for an operator who wants to know. */
   countedMax: 100_000,
   askedAtOnce: 16,
-  /** How long PutBucketReplication, and an operator, wait for what a site says of a bucket. */
+  /** How long PutBucketReplication, and an operator, wait for a site to say whether its bucket takes copies. */
   checkMs: 10_000,
   /** To one site. */
   connectionsMax: 64,

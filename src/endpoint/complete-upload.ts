@@ -1,5 +1,5 @@
 /** Completes a multipart upload at an endpoint. */
-import type { Asked, Endpoint } from './endpoint.ts'
+import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import { EndpointRefused } from './failures.ts'
 import { childText, readXml } from './xml.ts'
 
@@ -13,7 +13,7 @@ export interface SentPart {
 /** Rejects with `EndpointRefused` and `EndpointUnreachable`. */
 export async function completeUpload(
   endpoint: Endpoint,
-  upload: Pick<Asked, 'bucket' | 'key' | 'signal'> & { uploadId: string },
+  upload: Pick<EndpointRequest, 'bucket' | 'key' | 'signal'> & { uploadId: string },
   parts: readonly SentPart[],
 ): Promise<{ etag: string; versionId: string | undefined }> {
   const { uploadId, ...at } = upload

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts'
 import { percentEncode, percentEncodeQuery } from '../percent-encode.ts'
 import { endpointLimits } from './endpoint-limits.ts'
 import { EndpointRefused, EndpointUnreachable, TransferFailed } from './failures.ts'
-import { persistently } from './persistence.ts'
+import { withRetries } from './retries.ts'
 import { trailingHeaders, trailingPayload, withTrailingDigest } from './trailing-digest.ts'
 import { childText, readXml, type XmlElement } from './xml.ts'
 
@@ -23,7 +23,7 @@ export interface EndpointSettings {
   clock: Pick<Clock, 'now'>
 }
 
-export interface Asked {
+export interface EndpointRequest {
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
   /** Absent: the endpoint itself. */
   bucket?: string
@@ -40,7 +40,7 @@ export interface Asked {
 export interface StreamedBody {
   stream: Readable
   size: number
-  /** A digest is sent behind it. */
+  /** A checksum is sent after it, as a trailer. */
   digested?: boolean
 }
 
@@ -70,26 +70,26 @@ export class Endpoint {
   }
 
   /** The caller reads the body, or destroys it. Rejects with `EndpointRefused` and `EndpointUnreachable`. */
-  async ask(asked: Asked): Promise<Answer> {
+  async ask(asked: EndpointRequest): Promise<Answer> {
     const body = await this.#send(asked)
     const status = body.statusCode ?? 0
     if (status >= 200 && status < 300) return { from: this.name, headers: body.headers, body }
     throw await this.#refusal(asked, status, body)
   }
 
-  /** The whole answer. A request that may be repeated is, while the endpoint is busy or away. Rejects as `ask`. */
-  async read(asked: Asked): Promise<ReadAnswer> {
-    // What is written to a key may make a version each time; buckets and their settings can be written twice.
+  /** Reads the whole answer. Retries requests that may be repeated while the endpoint is busy or away. Rejects as `ask` does. */
+  async read(asked: EndpointRequest): Promise<ReadAnswer> {
+    // Each write to a key may make a version; buckets and their settings can be written twice.
     const isRepeatable = asked.method === 'GET' || asked.method === 'HEAD' || asked.key === undefined
     const once = async (): Promise<ReadAnswer> => {
       const { headers, body } = await this.ask(asked)
       return { headers, content: await this.#whole(body) }
     }
-    return isRepeatable ? persistently(once) : once()
+    return isRepeatable ? withRetries(once) : once()
   }
 
-  /** `undefined`: there is no such thing. */
-  async readIfAny(asked: Asked): Promise<ReadAnswer | undefined> {
+  /** As `read`. `undefined`: the endpoint has no such thing (404). */
+  async readIfAny(asked: EndpointRequest): Promise<ReadAnswer | undefined> {
     try {
       return await this.read(asked)
     } catch (error) {
@@ -99,14 +99,14 @@ export class Endpoint {
   }
 
   /** The root element of the answer. Rejects as `read`, and with `TransferFailed`. */
-  async readDocument(asked: Asked): Promise<XmlElement> {
+  async readDocument(asked: EndpointRequest): Promise<XmlElement> {
     const { content } = await this.read(asked)
     const root = readXml(content.toString('utf8'))
-    if (root === undefined) throw new TransferFailed(`${this.name}: its answer is no XML; is it an S3 endpoint?`)
+    if (root === undefined) throw new TransferFailed(`${this.name}: its answer is not XML; is it an S3 endpoint?`)
     return root
   }
 
-  #send(asked: Asked): Promise<IncomingMessage> {
+  #send(asked: EndpointRequest): Promise<IncomingMessage> {
     const { url, agent } = this.#settings
     const { method, body, signal } = asked
     const path = pathOf(asked)
@@ -125,14 +125,14 @@ export class Endpoint {
         ...(signal === undefined ? {} : { signal }),
       })
       request.on('response', resolve).on('error', failed)
-      request.setTimeout(endpointLimits.silenceMs, () => request.destroy(new Error('it says nothing any more')))
+      request.setTimeout(endpointLimits.silenceMs, () => request.destroy(new Error('no answer for too long')))
       if (body === undefined || Buffer.isBuffer(body)) return void request.end(body)
       const stream = body.digested ? withTrailingDigest(body.stream) : body.stream
       pipeline(stream, request, (error) => error && failed(error))
     })
   }
 
-  #headers(asked: Asked, rawPath: string, rawQuery: string): Record<string, string> {
+  #headers(asked: EndpointRequest, rawPath: string, rawQuery: string): Record<string, string> {
     const { url, key, region, clock } = this.#settings
     const { method, body } = asked
     const headers = { ...asked.headers, ...bodyHeaders(asked) }
@@ -143,7 +143,7 @@ export class Endpoint {
     return signRequest(request, key, { region, nowMs: clock.now() })
   }
 
-  async #refusal(asked: Asked, status: number, body: IncomingMessage): Promise<EndpointRefused> {
+  async #refusal(asked: EndpointRequest, status: number, body: IncomingMessage): Promise<EndpointRefused> {
     const said = readXml((await this.#whole(body)).toString('utf8'))
     const [code, message] = [childText(said, 'Code'), childText(said, 'Message')]
     return new EndpointRefused({ at: this.name, asked, status, code, message, headers: body.headers })
@@ -165,17 +165,17 @@ export class Endpoint {
   }
 }
 
-function bodyHeaders({ method, headers, body }: Asked): Record<string, string> {
+function bodyHeaders({ method, headers, body }: EndpointRequest): Record<string, string> {
   if (body === undefined) return method === 'PUT' || method === 'POST' ? { 'content-length': '0' } : {}
   if (Buffer.isBuffer(body)) return { 'content-length': `${body.length}` }
-  // Framed, it has another length, so HTTP sends it in chunks of its own.
+  // Framing makes it longer than `size`, so HTTP sends it chunked.
   if (body.digested) return trailingHeaders(body.size, headers?.['content-encoding'])
   return { 'content-length': `${body.size}` }
 }
 
-function pathOf({ bucket, key }: Asked): string {
+function pathOf({ bucket, key }: EndpointRequest): string {
   if (bucket === undefined) return '/'
-  // The other server names the buckets, so nothing in a name may mean anything in a path.
+  // The other server names the buckets, so a name may contain anything.
   const segments = key === undefined ? [bucket] : [bucket, ...key.split('/')]
   return `/${segments.map(percentEncode).join('/')}`
 }

@@ -43,16 +43,16 @@ export class EndpointUnreachable extends TransferFailed {
   }
 }
 
-const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
-const passingCodes: ReadonlySet<string | undefined> = new Set([
+const transientStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+const transientCodes: ReadonlySet<string | undefined> = new Set([
   'InternalError',
   'RequestTimeout',
   'SlowDown',
   'ConditionalRequestConflict',
 ])
 
-/** Whether the same can succeed a little later. */
-export function isPassing(error: unknown): boolean {
+/** Whether the same request can succeed a little later. */
+export function isTransient(error: unknown): boolean {
   if (error instanceof EndpointUnreachable) return true
-  return error instanceof EndpointRefused && (passingStatuses.has(error.status) || passingCodes.has(error.code))
+  return error instanceof EndpointRefused && (transientStatuses.has(error.status) || transientCodes.has(error.code))
 }

@@ -1,4 +1,4 @@
-/** A body in chunks of AWS's framing, with its CRC-32 behind it: for a body that is not known before it is sent. */
+/** A body in AWS's chunked framing with its CRC-32 as a trailer, for a body that is not known before it is sent. */
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { createDigest } from '../checksums/checksums.ts'
 

@@ -1,9 +1,9 @@
-/** Reads the XML of S3 endpoints, which may say more than what is looked for. Pure. */
+/** Reads the XML of S3 endpoints, which may have elements that nobody looks for. Pure. */
 import { readTokens } from '../http/xml/xml-tokens.ts'
 
 export interface XmlElement {
   name: string
-  /** What stands between its tags, without its children. */
+  /** The text between its tags, without that of its children. */
   text: string
   children: XmlElement[]
 }

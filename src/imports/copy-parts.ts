@@ -2,9 +2,9 @@
 
 import { eachOf } from '../each-of.ts'
 import { completeUpload } from '../endpoint/complete-upload.ts'
-import type { Asked, Endpoint, ReadAnswer } from '../endpoint/endpoint.ts'
+import type { Endpoint, EndpointRequest, ReadAnswer } from '../endpoint/endpoint.ts'
 import { EndpointRefused } from '../endpoint/failures.ts'
-import { persistently } from '../endpoint/persistence.ts'
+import { withRetries } from '../endpoint/retries.ts'
 import { childText } from '../endpoint/xml.ts'
 import { isMultipart } from './compare.ts'
 import { etagOf, hasOpaqueEtag, originalTime, takenChecksum, takenChecksumKind, takenHeaders } from './described.ts'
@@ -75,7 +75,10 @@ export async function copyParts(route: Route, key: string, version: SeenVersion)
 }
 
 /** None where the server knows no parts of objects. */
-async function headersOfFirstPart(source: Endpoint, asked: Omit<Asked, 'method'>): Promise<ReadAnswer['headers']> {
+async function headersOfFirstPart(
+  source: Endpoint,
+  asked: Omit<EndpointRequest, 'method'>,
+): Promise<ReadAnswer['headers']> {
   try {
     return (await source.read({ method: 'HEAD', ...asked })).headers
   } catch (error) {
@@ -105,14 +108,14 @@ async function copyEach(
   const copies: CopiedPart[] = []
   await eachOf(parts, importLimits.partsAtOnce, async ({ number, query, headers }) => {
     const part = { number, query: { ...query, versionId }, headers: { ...headers, ...asked } }
-    copies[number - 1] = await persistently(() => copyPart(upload, part))
+    copies[number - 1] = await withRetries(() => copyPart(upload, part))
   })
   return copies
 }
 
 async function copyPart(
   { route, key, uploadId, isComposite, isLocked }: Upload,
-  { number, ...read }: Pick<Part, 'number'> & Pick<Asked, 'query' | 'headers'>,
+  { number, ...read }: Pick<Part, 'number'> & Pick<EndpointRequest, 'query' | 'headers'>,
 ): Promise<CopiedPart> {
   const { source, target, from, to } = route
   const answer = await source.ask({ method: 'GET', bucket: from, key, ...read })

@@ -2,8 +2,8 @@
 
 import { eachOf } from '../each-of.ts'
 import { endpointLimits } from '../endpoint/endpoint-limits.ts'
-import { isPassing, TransferFailed } from '../endpoint/failures.ts'
-import { pauseAfter } from '../endpoint/persistence.ts'
+import { isTransient, TransferFailed } from '../endpoint/failures.ts'
+import { pauseAfterFailure } from '../endpoint/retries.ts'
 import { type BucketRoute, finishBucket, hasBucket, prepareBucket, versioningOf } from './bucket-settings.ts'
 import { type Comparing, type KeyPair, type KeyPlan, pairedKeys, planCurrent, planHistory } from './compare.ts'
 import { copyVersion } from './copy-version.ts'
@@ -86,11 +86,11 @@ class KeyWork {
         break
       } catch (error) {
         if (!(error instanceof TransferFailed)) throw error
-        if (!isPassing(error) || failed === endpointLimits.attempts) {
+        if (!isTransient(error) || failed === endpointLimits.attempts) {
           this.#fail(pair.key, error.message)
           break
         }
-        await pauseAfter(failed)
+        await pauseAfterFailure(failed)
         // A write that was not answered may have been made, and the source may have changed.
         now = await this.#readAgain(pair.key)
       }

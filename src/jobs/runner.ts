@@ -37,7 +37,7 @@ export interface JobsOptions {
   abandonedUploadMs: number
   onError(error: unknown): void
   /** See `TaskRunnerOptions`. */
-  isPassing?(error: unknown): boolean
+  isTransient?(error: unknown): boolean
   /** Called with one line about a task that was refused. */
   warn?(message: string): void
   /** Called with one line about what was removed that nobody asked to remove. */

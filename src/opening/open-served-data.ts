@@ -73,9 +73,9 @@ async function startJobsOf(
   log: ServedLog,
 ): Promise<Maintenance> {
   // Shared metadata will answer again. The watch over it reports this once.
-  const isPassing = (error: unknown): boolean => post !== undefined && error instanceof KvUnavailable
+  const isTransient = (error: unknown): boolean => post !== undefined && error instanceof KvUnavailable
   const onError = (error: unknown): void => {
-    if (!isPassing(error)) log.error({ err: error }, 'a background job failed')
+    if (!isTransient(error)) log.error({ err: error }, 'a background job failed')
   }
   const warn = (message: string): void => log.warn(message)
   const inform = (message: string): void => log.info(message)
@@ -94,7 +94,7 @@ async function startJobsOf(
     repairBytesPerSecond: settings.repairBytesPerSecond,
     scrubBytesPerSecond: settings.scrubBytesPerSecond,
     tasks: taskKinds(backend, settings),
-    isPassing,
+    isTransient,
     onError,
     warn,
     inform,

@@ -62,7 +62,7 @@ it('takes keys as they are where the server did not encode them', async () => {
 
 it('says so when what answers is no S3 endpoint', async () => {
   pages = { 'list-type=2': '<!doctype html><p>Welcome' }
-  await expect(keysIn('current')).rejects.toThrow(/its answer is no XML; is it an S3 endpoint/)
+  await expect(keysIn('current')).rejects.toThrow(/its answer is not XML; is it an S3 endpoint/)
 })
 
 it('ends when a server gives the same page again and again', async () => {

@@ -69,11 +69,13 @@ export async function unchangedBucket(
 /** Whether a later attempt can succeed: the stores have no room now, or too few of them are in use. */
 export function isRefusedForNow(error: unknown): boolean {
   return (
-    error instanceof StoreFull || error instanceof StoreOut || (error instanceof S3Error && passing.has(error.code))
+    error instanceof StoreFull ||
+    error instanceof StoreOut ||
+    (error instanceof S3Error && transientCodes.has(error.code))
   )
 }
 
-const passing: ReadonlySet<string> = new Set(['ServiceUnavailable', 'SlowDown'])
+const transientCodes: ReadonlySet<string> = new Set(['ServiceUnavailable', 'SlowDown'])
 
 const isOf = (manifest: Manifest, { location, locationVersion }: Manifest): boolean =>
   manifest.location === location && manifest.locationVersion === locationVersion

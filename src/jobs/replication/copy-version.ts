@@ -25,15 +25,15 @@ export interface CopyContext {
   backend: Backend
   bucket: BucketRecord
   to: ReplicaBucket
-  /** Whether the same may have been done before, and the process that did it has ended, or got no answer. */
-  isRepeated: boolean
-  /** Ends reading. */
+  /** An earlier attempt may have made the copy: its process has ended, or it got no answer. */
+  mayBeDone: boolean
+  /** Stops reading. */
   signal: AbortSignal
 }
 
 /** Rejects with `DestinationAway`, `CopyRefused`, and with what reading rejects with. */
 export async function copyVersion(context: CopyContext, queued: Entry): Promise<CopyOutcome> {
-  const { bucket, to, isRepeated } = context
+  const { bucket, to, mayBeDone } = context
   const { arn, key, sequence } = replicaOf(queued.key)
   const { bucketId } = replicaCodec.decode(queued.key, queued.value)
   const found = bucketId === bucket.id ? await findRecord(context.backend, bucket.name, key, sequence) : undefined
@@ -56,7 +56,7 @@ export async function copyVersion(context: CopyContext, queued: Entry): Promise<
     }
   if (record.encryption?.by === 'customer')
     return { kind: 'failed', reason: 'only its client has the key that opens it' }
-  const known = isRepeated ? await to.newestCopyOf(key, originalId(bucket, record)) : undefined
+  const known = mayBeDone ? await to.newestCopyOf(key, originalId(bucket, record)) : undefined
   return { kind: 'copied', copy: known ?? (await to.write(originalOf(context, key, record, rule))) }
 }
 
@@ -80,7 +80,7 @@ function originalOf(
       const { body } = await opening.catch((error: unknown) => {
         throw unreadable(error)
       })
-      return readable(body, signal)
+      return interruptible(body, signal)
     },
     parts: async () => {
       if (data.kind === 'blob') return []
@@ -90,23 +90,23 @@ function originalOf(
   }
 }
 
-/** A source that fails when the signal is aborted: a large object must not hold up the end of the server. What is wrong with the original is no fault of the destination. */
-function readable(source: ByteSource, signal: AbortSignal): ByteSource {
+/** The source, which fails when the signal is aborted, so that a large object does not hold up shutdown. What fails in reading it is not the destination's fault. */
+function interruptible(source: ByteSource, signal: AbortSignal): ByteSource {
   return {
     size: source.size,
     drain: async (sink) => {
-      let isOfSink = false
+      let sinkFailed = false
       const taking = source.drain(async (chunk) => {
         signal.throwIfAborted()
         try {
           await sink(chunk)
         } catch (error) {
-          isOfSink = true
+          sinkFailed = true
           throw error
         }
       })
       await taking.catch((error: unknown) => {
-        throw isOfSink || signal.aborted ? error : unreadable(error)
+        throw sinkFailed || signal.aborted ? error : unreadable(error)
       })
     },
     read: () =>
@@ -118,11 +118,11 @@ function readable(source: ByteSource, signal: AbortSignal): ByteSource {
 }
 
 function unreadable(error: unknown): unknown {
-  // The metadata will answer again, and everything waits for it.
+  // It is not about this version: all copies wait until the metadata answers again.
   if (error instanceof KvUnavailable) return error
-  const isPassing = error instanceof StoreOut || (error instanceof S3Error && error.status === 503)
+  const isTransient = error instanceof StoreOut || (error instanceof S3Error && error.status === 503)
   const reason = error instanceof Error ? error.message : String(error)
-  return new CopyRefused(`the original can't be read: ${reason}`, isPassing ? 'never' : 'at once')
+  return new CopyRefused(`the original can't be read: ${reason}`, isTransient ? 'never' : 'always')
 }
 
 /** Takes the version out of the queue, unless it has changed since it was read, and writes the outcome into its record. */
@@ -141,8 +141,8 @@ export function settle(
       const checks = [{ key: queued.key, version: waiting.version }]
       const puts = []
       if (found?.record.kind === 'object') {
-        const others = await waitingElsewhere(backend, bucket, found.record, replicaOf(queued.key))
-        const state = stateAfter(found.record.attributes.replication, { arn, outcome, isWaiting: others || !isDone })
+        const waits = await waitsElsewhere(backend, bucket, found.record, replicaOf(queued.key))
+        const state = stateAfter(found.record.attributes.replication, { arn, outcome, isWaiting: waits || !isDone })
         const { entry } = found
         checks.push({ key: entry.key, version: entry.version })
         puts.push({ key: entry.key, value: versionCodec.encode(entry.key, withReplication(found.record, state)) })
@@ -153,7 +153,7 @@ export function settle(
 }
 
 /** Whether the version waits for another destination. */
-async function waitingElsewhere(
+async function waitsElsewhere(
   { kv }: Backend,
   bucket: BucketRecord,
   record: ObjectRecord,

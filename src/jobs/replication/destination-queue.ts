@@ -1,6 +1,6 @@
 /**
- * The versions of one bucket that wait for one destination. Versions of a key are copied in their order, and one that is not copied holds up those behind it; other
- * keys go on.
+ * The versions of one bucket that wait for one destination. The versions of a key are copied in order, so one that can't be copied holds up those behind it, but no
+ * other key.
  */
 import { eachOf } from '../../each-of.ts'
 import type { Entry } from '../../kv/kv.ts'
@@ -15,7 +15,7 @@ export interface DestinationQueueOptions {
   /** The name of the bucket, and of its destination. */
   bucket: string
   arn: string
-  /** What was queued before may have been copied by another process. */
+  /** What was queued before this time may have been copied by another process. */
   startedMs: number
   /** Milliseconds of a monotonic clock. */
   monotonicMs(): number
@@ -34,7 +34,7 @@ export class DestinationQueue {
   readonly #options: DestinationQueueOptions
   /** By the key of the queue, in hex. */
   readonly #refused = new Map<string, Refused>()
-  /** What was begun and not settled: its outcome is not known. */
+  /** Copies that were begun and not settled, so their outcome is not known. */
   readonly #uncertain = new Set<string>()
   #takenMs = Number.NEGATIVE_INFINITY
   #warnedMs = Number.NEGATIVE_INFINITY
@@ -55,8 +55,8 @@ export class DestinationQueue {
     return this.#warnedMs < this.#options.monotonicMs() - replicationLimits.warnEveryMs
   }
 
-  /** Copies what waits, as far as the destination takes it; a part of it if `isInDemand` says that others wait for its place. Rejects with faults of this server. */
-  async pass(context: Omit<CopyContext, 'isRepeated'>, isInDemand: () => boolean): Promise<void> {
+  /** Copies what waits, until the destination takes no more; a part of it if `isInDemand` says that others wait for its place. Rejects with faults of this server. */
+  async pass(context: Omit<CopyContext, 'mayBeDone'>, isInDemand: () => boolean): Promise<void> {
     const { bucket, arn } = this.#options
     const { start, end } = replicasFor(bucket, arn)
     const { signal } = context
@@ -64,7 +64,7 @@ export class DestinationQueue {
     try {
       for (let from = start; !signal.aborted; ) {
         const page = await context.backend.kv.range({ start: from, end, limit: replicationLimits.queueReadAtOnce })
-        // Until all that is asked for is queued, a newer version could come before an older one.
+        // Until all existing versions are queued, a newer version could be copied before an older one.
         if (page[0]?.key.equals(existingKey(bucket, arn))) break
         let copied = 0
         await eachOf(byKey(page), replicationLimits.keysAtOnce, async (versions) => {
@@ -76,22 +76,25 @@ export class DestinationQueue {
         if (last === undefined || page.length < replicationLimits.queueReadAtOnce) break
         from = keyAfter(last.key)
       }
-      if (this.#failuresInRow > 0) this.#isBack()
+      if (this.#failuresInRow > 0) this.#resume()
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof DestinationAway)) throw error
-      this.#isAway(error)
+      this.pause(error.message)
     }
   }
 
-  /** Says that the destination can't take anything. */
-  refuse(reason: string): void {
-    this.#isAway(new DestinationAway(reason))
+  /** Copies nothing for a while, because the destination can't take anything. Each pause in a row is twice as long, up to a maximum. */
+  pause(reason: string): void {
+    const pauseMs = Math.min(replicationLimits.pauseMsMin * 2 ** this.#failuresInRow, replicationLimits.pauseMsMax)
+    this.#failuresInRow++
+    this.#pausedUntilMs = this.#options.monotonicMs() + pauseMs
+    this.#warn(` is paused: ${reason}`)
   }
 
   /** Resolves with the number of those that are done with. */
   async #copyInTurn(
-    context: Omit<CopyContext, 'isRepeated'>,
+    context: Omit<CopyContext, 'mayBeDone'>,
     versions: readonly Entry[],
     held: Set<string>,
   ): Promise<number> {
@@ -105,23 +108,23 @@ export class DestinationQueue {
     return copied
   }
 
-  /** Resolves with whether it is done with, so that the next version of its key can follow. */
-  async #copy(context: Omit<CopyContext, 'isRepeated'>, queued: Entry): Promise<boolean> {
+  /** Resolves with whether the version is finished: copied or given up. Only then may the next version of its key follow. */
+  async #copy(context: Omit<CopyContext, 'mayBeDone'>, queued: Entry): Promise<boolean> {
     const id = queued.key.toString('hex')
     const refused = this.#refused.get(id)
     if (refused !== undefined && refused.againMs > this.#options.monotonicMs()) return false
     const { key } = replicaOf(queued.key)
     const { sinceMs } = replicaCodec.decode(queued.key, queued.value)
-    const isRepeated = this.#uncertain.has(id) || sinceMs < this.#options.startedMs
+    const mayBeDone = this.#uncertain.has(id) || sinceMs < this.#options.startedMs
     this.#uncertain.add(id)
     try {
-      const outcome = await copyVersion({ ...context, isRepeated }, queued)
+      const outcome = await copyVersion({ ...context, mayBeDone }, queued)
       await settle(context, queued, outcome)
-      if (outcome.kind === 'failed') this.#warn(`gave up ${key}: ${outcome.reason}`)
+      if (outcome.kind === 'failed') this.#warn(`: gave up ${key}: ${outcome.reason}`)
       this.#takenMs = this.#options.monotonicMs()
     } catch (error) {
       if (!(error instanceof CopyRefused)) throw error
-      if (!this.#isGivenUp(id, refused, error)) return false
+      if (!this.#refusedForGood(id, refused, error)) return false
       await settle(context, queued, { kind: 'failed', reason: error.message })
     }
     this.#uncertain.delete(id)
@@ -129,32 +132,27 @@ export class DestinationQueue {
     return true
   }
 
-  /** Remembers the refusal. A destination that refuses everything is set up wrongly, and takes them once it is mended. */
-  #isGivenUp(id: string, before: Refused | undefined, error: CopyRefused): boolean {
+  /** Remembers the refusal. Returns whether to give the version up. A destination that refuses everything is set up wrongly, and takes it once that is mended. */
+  #refusedForGood(id: string, before: Refused | undefined, error: CopyRefused): boolean {
     const nowMs = this.#options.monotonicMs()
     // A destination that refuses so many is as good as away.
     if (before === undefined && this.#refused.size >= replicationLimits.refusedMax)
       throw new DestinationAway(error.message)
     const { times, firstMs } = before ?? { times: 0, firstMs: nowMs }
-    const mayGiveUp = { 'at once': true, 'after others': this.#takenMs > firstMs, never: false }[error.isGivenUp]
-    const isGivenUp = mayGiveUp && times + 1 >= replicationLimits.refusalsMax
+    const mayGiveUp = { always: true, 'if others are taken': this.#takenMs > firstMs, never: false }[error.giveUp]
+    const givesUp = mayGiveUp && times + 1 >= replicationLimits.refusalsMax
     const pauseMs = Math.min(replicationLimits.pauseMsMin * 2 ** times, replicationLimits.pauseMsMax)
     this.#refused.set(id, { times: times + 1, firstMs, againMs: nowMs + pauseMs })
-    this.#warn(isGivenUp ? `gave up a version: ${error.message}` : `refuses a version: ${error.message}`)
-    return isGivenUp
+    this.#warn(
+      givesUp ? `: gave up a version: ${error.message}` : `: the destination refused a version: ${error.message}`,
+    )
+    return givesUp
   }
 
-  #isAway({ message }: DestinationAway): void {
-    const pauseMs = Math.min(replicationLimits.pauseMsMin * 2 ** this.#failuresInRow, replicationLimits.pauseMsMax)
-    this.#failuresInRow++
-    this.#pausedUntilMs = this.#options.monotonicMs() + pauseMs
-    this.#warn(`takes no copies, and they wait: ${message}`)
-  }
-
-  #isBack(): void {
+  #resume(): void {
     this.#failuresInRow = 0
     this.#warnedMs = Number.NEGATIVE_INFINITY
-    this.#options.inform(`${this.#name} takes copies again`)
+    this.#options.inform(`${this.#name} continues`)
   }
 
   /** At most once a minute, because many can be refused at once. */
@@ -162,7 +160,7 @@ export class DestinationQueue {
     const nowMs = this.#options.monotonicMs()
     if (this.#warnedMs > nowMs - replicationLimits.warnEveryMs) return
     this.#warnedMs = nowMs
-    this.#options.warn(`${this.#name} ${what}`)
+    this.#options.warn(`${this.#name}${what}`)
   }
 
   get #name(): string {
@@ -170,7 +168,7 @@ export class DestinationQueue {
   }
 }
 
-/** The entries of each key together. */
+/** The entries of each key, in their order. */
 function byKey(page: readonly Entry[]): Entry[][] {
   const groups = new Map<string, Entry[]>()
   for (const entry of page) {

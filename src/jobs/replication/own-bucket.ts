@@ -1,4 +1,4 @@
-/** A bucket of this server, as copies are written to it. */
+/** A destination on this server. */
 import type { Backend } from '../../commits/backend.ts'
 import type { EncryptionRequest } from '../../commits/encryption.ts'
 import { type BucketScope, unaskedScope } from '../../commits/scope.ts'
@@ -84,7 +84,7 @@ export class OwnBucket implements ReplicaBucket {
     const version = await writeObject(this.#backend, this.#scope, {
       key,
       attributes: attributesOf(original),
-      data: { body: await original.open(), checksum: demandOf(record.checksum) },
+      data: { body: await original.open(), checksum: expectedChecksum(record.checksum) },
       conditions: {},
       encryption: encryptionOf(record.encryption, destination),
     })
@@ -106,7 +106,7 @@ export class OwnBucket implements ReplicaBucket {
         await writePart(this.#backend, this.#scope, {
           ...upload,
           number,
-          data: () => ({ body, checksum: demandOf(checksum) }),
+          data: () => ({ body, checksum: expectedChecksum(checksum) }),
         })
       })
       const listed = parts.map(({ number, etag, checksum }) => ({ number, etag, checksum }))
@@ -119,7 +119,7 @@ export class OwnBucket implements ReplicaBucket {
       return done.versionId ?? 'null'
     } catch (error) {
       await abortUpload(this.#backend, this.#scope, upload).catch(() => {
-        // It stays open, and expires.
+        // It stays open until it expires.
       })
       throw error
     }
@@ -134,13 +134,18 @@ async function asCopy<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const passing: ReadonlySet<string> = new Set(['ServiceUnavailable', 'SlowDown', 'OperationAborted', 'QuotaExceeded'])
+const transientCodes: ReadonlySet<string> = new Set([
+  'ServiceUnavailable',
+  'SlowDown',
+  'OperationAborted',
+  'QuotaExceeded',
+])
 
-/** What a failure here says about copies. Faults of this server itself stay what they are. */
+/** Errors that a client would get say something about the copy. Any other is a fault of this server, and stays what it is. */
 function asFailedCopy(error: unknown): unknown {
   if (!(error instanceof S3Error)) return error
-  if (passing.has(error.code)) return new DestinationAway(error.message)
-  return new CopyRefused(error.message, 'at once')
+  if (transientCodes.has(error.code)) return new DestinationAway(error.message)
+  return new CopyRefused(error.message, 'always')
 }
 
 /** The access control list is not copied: the owner of the destination owns the copy. */
@@ -152,7 +157,7 @@ function attributesOf({ id, record, destination }: OriginalVersion): ObjectAttri
   return { ...attributes, storageClass, replication, originalMs: record.modifiedMs }
 }
 
-const demandOf = (checksum: Checksum | undefined) =>
+const expectedChecksum = (checksum: Checksum | undefined) =>
   checksum && {
     algorithm: checksum.algorithm,
     expected: () => (checksum.type === 'FULL_OBJECT' ? checksum.value : undefined),

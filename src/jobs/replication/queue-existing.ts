@@ -1,4 +1,4 @@
-/** Queues what was in a bucket before the rule that copies it, and what could not be copied before. */
+/** Queues versions that are older than the rule that copies them, and versions that could not be copied before. */
 import type { Backend } from '../../commits/backend.ts'
 import { inTurnOfKey } from '../../commits/commit.ts'
 import { replicaPut, withReplication } from '../../commits/replica-queue.ts'
@@ -12,7 +12,7 @@ import { versionCodec } from '../../records/record-codecs.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { copiesOf, findRecord, ruleOf } from './queued-version.ts'
 
-/** Ends early when the signal is aborted; then it resolves with false. */
+/** Resolves with false if it ended early because the signal was aborted. */
 export async function queueExisting(
   backend: Backend,
   bucket: BucketRecord,
@@ -22,7 +22,7 @@ export async function queueExisting(
   await eachOf(keysOf(backend, bucket), replicationLimits.keysAtOnce, async (versions) => {
     for (const version of versions) {
       if (signal.aborted) return
-      // A copy of an older version would hide the newer one's.
+      // The copy of an older version would hide that of this one.
       if ((await queueVersion(backend, bucket, arn, version)) === 'has a copy') return
     }
   })

@@ -1,4 +1,4 @@
-/** What the queue of copies names: a version, and the rule that copies it. */
+/** Finds what an entry of the replication queue names: the version, and the rule that copies it. */
 import type { Backend } from '../../commits/backend.ts'
 import type { Entry } from '../../kv/kv.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
@@ -21,7 +21,7 @@ export async function findRecord(
   key: string,
   sequence: number,
 ): Promise<FoundRecord | undefined> {
-  // One snapshot of both keys: a version moves from one to the other.
+  // Both keys in one snapshot, because a version moves from one to the other.
   const entries = await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
   for (const entry of entries) {
     const record = entry && versionCodec.decode(entry.key, entry.value)
@@ -36,13 +36,13 @@ export const originalId = (
   { versionId, sequence, modifiedMs }: Pick<VersionRecord, 'versionId' | 'sequence' | 'modifiedMs'>,
 ): string => (versionId === nullVersionId ? [nullVersionId, id, sequence, modifiedMs].join('-') : versionId)
 
-/** The ids of its copies, by the ARN of their bucket. */
+/** The ids of the version's copies, by the ARNs of their buckets. */
 export const copiesOf = (record: VersionRecord) => {
   const state = record.kind === 'object' ? record.attributes.replication : undefined
   return state === undefined || state.status === 'REPLICA' ? undefined : state.copies
 }
 
-/** The rule that copies it there now. */
+/** The rule that copies the version to `arn` now. */
 export function ruleOf(
   bucket: BucketRecord,
   arn: string,

@@ -1,4 +1,4 @@
-/** A bucket that copies go to, here or elsewhere: what a replication does with it. */
+/** What replication does with a destination: a bucket here or elsewhere. */
 import type { ByteSource } from '../../byte-source.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
 import type { ObjectRecord, PartRecord } from '../../records/records.ts'
@@ -10,7 +10,7 @@ export interface OriginalVersion {
   /** See `originalId`. */
   id: string
   record: ObjectRecord
-  /** As the rule wants the copy. */
+  /** What the rule says of the copy. */
   destination: ReplicationDestination
   /** Opens all of its bytes, or those of one of its parts. */
   open(part?: number): Promise<ByteSource>
@@ -26,9 +26,9 @@ export interface OriginalMarker {
 }
 
 export interface ReplicaBucket {
-  /** The id of the newest version of the key, if it is a copy of the version `of`. For what may have been copied before, with nobody left who knows. */
+  /** The id of the newest version of the key, if it is a copy of the version `of`. Needed where an earlier attempt may have made the copy, but its outcome is not known. */
   newestCopyOf(key: string, of: string): Promise<string | undefined>
-  /** Resolves with the id of the copy when it is durable. Rejects with `DestinationAway`, `CopyRefused`, and what reading rejects with; so do the others. */
+  /** Resolves with the id of the copy when it is durable. Rejects, as the other methods do, with `DestinationAway`, `CopyRefused`, and what reading rejects with. */
   write(original: OriginalVersion): Promise<string>
   /** Puts a delete marker on top of the key, unless this one's copy is there already. */
   hide(key: string, marker: OriginalMarker): Promise<void>
@@ -45,18 +45,18 @@ export class DestinationAway extends Error {
 }
 
 /**
- * When a copy that was refused some times has failed: at once, because it would be refused for ever; if others were taken meanwhile, because it may be the
- * destination that is set up wrongly; or never, because the reason passes.
+ * When to give up a copy that was refused several times: in any case, because it would be refused for ever; only if other copies were taken meanwhile, because
+ * otherwise the destination itself may be set up wrongly; or never, because the reason is transient.
  */
-export type GivenUp = 'at once' | 'after others' | 'never'
+export type GiveUp = 'always' | 'if others are taken' | 'never'
 
 /** The destination, or the original, does not allow this copy. */
 export class CopyRefused extends Error {
-  readonly isGivenUp: GivenUp
+  readonly giveUp: GiveUp
 
-  constructor(reason: string, isGivenUp: GivenUp) {
+  constructor(reason: string, giveUp: GiveUp) {
     super(reason)
     this.name = 'CopyRefused'
-    this.isGivenUp = isGivenUp
+    this.giveUp = giveUp
   }
 }

@@ -1,4 +1,4 @@
-/** Copies what buckets' replication rules ask for. One process of all that share the metadata does it. */
+/** Copies what the replication rules of buckets ask for. Of all processes that share the metadata, one does it. */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Backend } from '../../commits/backend.ts'
@@ -37,10 +37,10 @@ interface Waiting {
   arn: string
 }
 
-/** Until it is stopped. Stopping ends copies under way; they begin again at the next start. */
+/** Runs until it is stopped. Stopping aborts copies under way; they begin again at the next start. */
 export function startReplication(options: ReplicationOptions): Maintenance {
   const closing = new AbortController()
-  // Every copy under way listens to it, and Node warns of more than ten.
+  // Every copy under way adds a listener, and Node warns about more than ten.
   setMaxListeners(0, closing.signal)
   const running = new Replication(options).run(closing.signal)
   return {
@@ -73,7 +73,7 @@ class Replication {
     while (!signal.aborted) {
       try {
         // Damaged metadata takes no commits, so what was copied would be copied again and again.
-        if ((await backend.kv.integrity.damage()) === undefined) await this.#look(signal)
+        if ((await backend.kv.integrity.damage()) === undefined) await this.#startPasses(signal)
       } catch (error) {
         if (!signal.aborted && !(error instanceof KvUnavailable)) onError(error)
       }
@@ -83,7 +83,7 @@ class Replication {
   }
 
   /** Starts a pass for each destination for which something waits, unless one is under way. Those that found no place before come first. */
-  async #look(signal: AbortSignal): Promise<void> {
+  async #startPasses(signal: AbortSignal): Promise<void> {
     for (const [id, queue] of this.#queues) {
       if (!this.#passes.has(id) && queue.isForgettable) this.#queues.delete(id)
     }
@@ -116,7 +116,7 @@ class Replication {
     if (this.#passes.has(id) || queue.isPaused) return
     const pass = this.#pass(queue, { bucket, arn }, signal)
       .catch((error: unknown) => {
-        queue.refuse('this server failed')
+        queue.pause('this server failed')
         if (!signal.aborted && !(error instanceof KvUnavailable)) this.#options.onError(error)
       })
       .finally(() => this.#passes.delete(id))
@@ -138,11 +138,11 @@ class Replication {
     if (taken >= replicationLimits.queuesAtOnce) return void this.#turnedAway.set(`${name} ${arn}`, place)
     this.#places.set(place, taken + 1)
     try {
-      if (!(await queueAsked(backend, bucket, arn, signal))) return
+      if (!(await queueExistingIfAsked(backend, bucket, arn, signal))) return
       if (!isRuled(bucket, arn)) return await dropAll(backend, bucket, arn, signal)
       const to = this.#destination(bucket, arn, signal)
       const isInDemand = (): boolean => [...this.#turnedAway.values()].includes(place)
-      if (typeof to === 'string') queue.refuse(to)
+      if (typeof to === 'string') queue.pause(to)
       else await queue.pass({ backend, bucket, to, signal }, isInDemand)
     } finally {
       this.#places.set(place, (this.#places.get(place) ?? 1) - 1)
@@ -152,20 +152,25 @@ class Replication {
   /** The bucket that the ARN names, or why there is none. */
   #destination({ owner }: BucketRecord, arn: string, signal: AbortSignal): ReplicaBucket | string {
     const named = destinationOf(arn)
-    if (named === undefined) return 'it names no bucket'
+    if (named === undefined) return 'the ARN names no bucket'
     if (named.site === undefined) return new OwnBucket(this.#options.backend, named.bucket, owner)
     const site = siteFor(this.#options.sites, named.site, owner)
     return typeof site === 'string' ? site : site.bucket(named.bucket, signal)
   }
 }
 
-/** Queues what was there before, if a rule asks for it. Resolves with false if it was stopped: then nothing may be copied, or newer versions could come first. */
-async function queueAsked(backend: Backend, bucket: BucketRecord, arn: string, signal: AbortSignal): Promise<boolean> {
+/** Queues existing versions, if a rule asks for them. Resolves with false if it was stopped; nothing may be copied then, because a newer version could come first. */
+async function queueExistingIfAsked(
+  backend: Backend,
+  bucket: BucketRecord,
+  arn: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   const [asked] = await backend.kv.get([existingKey(bucket.name, arn)])
   if (asked === undefined) return true
   const { bucketId } = replicaCodec.decode(asked.key, asked.value)
   if (bucketId === bucket.id && !(await queueExisting(backend, bucket, arn, signal))) return false
-  // Asked for again meanwhile, it is done again.
+  // If it was asked for again meanwhile, the check fails and it runs again.
   await backend.kv.commit({ checks: [{ key: asked.key, version: asked.version }], deletes: [asked.key] })
   return true
 }
@@ -173,7 +178,7 @@ async function queueAsked(backend: Backend, bucket: BucketRecord, arn: string, s
 const isRuled = ({ replication }: BucketRecord, arn: string): boolean =>
   replication?.rules.some(({ enabled, destination }) => enabled && destination.bucketArn === arn) === true
 
-/** No rule copies anything there any more, so it does not matter whether it could be copied. */
+/** No rule copies anything to `arn` any more. */
 async function dropAll(backend: Backend, bucket: BucketRecord, arn: string, signal: AbortSignal): Promise<void> {
   for await (const queued of everyEntry(backend.kv, replicasFor(bucket.name, arn))) {
     if (signal.aborted) return
@@ -181,7 +186,7 @@ async function dropAll(backend: Backend, bucket: BucketRecord, arn: string, sign
   }
 }
 
-/** The bucket is gone, and with it what waited. */
+/** The bucket is gone, so nothing in it waits any longer. */
 async function forgetAll({ kv }: Backend, bucket: string, arn: string): Promise<void> {
   for (;;) {
     const page = await kv.range({ ...replicasFor(bucket, arn), limit: replicationLimits.queueReadAtOnce })

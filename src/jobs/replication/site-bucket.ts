@@ -1,12 +1,12 @@
-/** A bucket of an S3-compatible server elsewhere, as copies are written to it: over HTTP. */
+/** A destination on another S3-compatible server: copies are written to it over HTTP. */
 import { hash } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import type { ByteSource } from '../../byte-source.ts'
 import { checksumFields } from '../../checksums/checksums.ts'
 import { eachOf } from '../../each-of.ts'
 import { completeUpload } from '../../endpoint/complete-upload.ts'
-import type { Asked, Endpoint, ReadAnswer, StreamedBody } from '../../endpoint/endpoint.ts'
-import { EndpointRefused, isPassing, TransferFailed } from '../../endpoint/failures.ts'
+import type { Endpoint, EndpointRequest, ReadAnswer, StreamedBody } from '../../endpoint/endpoint.ts'
+import { EndpointRefused, isTransient, TransferFailed } from '../../endpoint/failures.ts'
 import { childText, readXml } from '../../endpoint/xml.ts'
 import { percentEncode } from '../../percent-encode.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
@@ -28,7 +28,7 @@ export class SiteBucket implements ReplicaBucket {
   readonly #bucket: string
   readonly #signal: AbortSignal
 
-  /** `signal` ends what is under way. */
+  /** `signal` aborts requests under way. */
   constructor(site: Endpoint, bucket: string, signal: AbortSignal) {
     this.#site = site
     this.#bucket = bucket
@@ -58,7 +58,7 @@ export class SiteBucket implements ReplicaBucket {
   async change(key: string, copy: string, { tags, retention, legalHold }: ObjectAttributes): Promise<void> {
     const at = (what: string) => ({ key, query: { [what]: '', versionId: copy } })
     const put = (what: string, document: string, more: Headers = {}) => {
-      const { body, headers } = digested(Buffer.from(document))
+      const { body, headers } = withMd5(Buffer.from(document))
       return this.#ask({ method: 'PUT', ...at(what), headers: { ...headers, ...more }, body })
     }
     try {
@@ -114,7 +114,7 @@ export class SiteBucket implements ReplicaBucket {
 
   async #abort(key: string, uploadId: string): Promise<void> {
     await this.#ask({ method: 'DELETE', key, query: { uploadId } }).catch(() => {
-      // It stays open, and expires.
+      // It stays open until it expires.
     })
   }
 
@@ -125,14 +125,14 @@ export class SiteBucket implements ReplicaBucket {
       etag,
       checksum: isComposite ? checksumElement(checksum) : '',
     }))
-    const { versionId = unversioned } = await asCopy(() => completeUpload(this.#site, upload, sent))
+    const { versionId = nullVersionId } = await asCopy(() => completeUpload(this.#site, upload, sent))
     return versionId
   }
 
   /** Small bodies are read at once, so that their digest can be signed. */
-  async #send(asked: Omit<Asked, 'bucket' | 'body'>, source: ByteSource): Promise<ReadAnswer> {
+  async #send(asked: Omit<EndpointRequest, 'bucket' | 'body'>, source: ByteSource): Promise<ReadAnswer> {
     if (source.size <= replicationLimits.bufferedBytesMax) {
-      const { body, headers } = digested(await source.read())
+      const { body, headers } = withMd5(await source.read())
       return this.#ask({ ...asked, headers: { ...headers, ...asked.headers }, body })
     }
     const hasDigest = Object.keys(asked.headers ?? {}).some((name) => name.startsWith('x-amz-checksum-'))
@@ -141,14 +141,14 @@ export class SiteBucket implements ReplicaBucket {
     try {
       return await this.#ask({ ...asked, body })
     } catch (error) {
-      // Where reading failed, that is the reason, and not what the other server made of it.
+      // Where reading failed, that is the reason, whatever the other server answered.
       throw reading.failure() ?? error
     } finally {
       reading.stream.destroy()
     }
   }
 
-  async #ask(asked: Omit<Asked, 'bucket'>): Promise<ReadAnswer> {
+  async #ask(asked: Omit<EndpointRequest, 'bucket'>): Promise<ReadAnswer> {
     return asCopy(() => this.#site.read({ ...asked, bucket: this.#bucket, signal: this.#signal }))
   }
 }
@@ -161,18 +161,21 @@ async function asCopy<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a failure at a site says about copies. */
+/** Whether a failure at a site concerns this copy or the destination as a whole. */
 function asFailedCopy(error: TransferFailed): DestinationAway | CopyRefused {
-  if (!(error instanceof EndpointRefused) || isPassing(error) || isOfBucket(error)) {
+  if (!(error instanceof EndpointRefused) || isTransient(error) || failsEveryCopy(error)) {
     return new DestinationAway(error.message)
   }
-  const refused = new CopyRefused(error.message, [401, 403, 404].includes(error.status) ? 'after others' : 'at once')
+  const refused = new CopyRefused(
+    error.message,
+    [401, 403, 404].includes(error.status) ? 'if others are taken' : 'always',
+  )
   refused.cause = error
   return refused
 }
 
-/** Every copy would fail alike. */
-const isOfBucket = ({ status, code }: EndpointRefused): boolean =>
+/** Whether every other copy would fail in the same way. */
+const failsEveryCopy = ({ status, code }: EndpointRefused): boolean =>
   code === 'NoSuchBucket' || code === 'InvalidAccessKeyId' || code === 'SignatureDoesNotMatch' || status < 400
 
 const isForbidden = (error: unknown): boolean =>
@@ -180,12 +183,12 @@ const isForbidden = (error: unknown): boolean =>
 
 const isGone = ({ status }: EndpointRefused): boolean => status === 404 || status === 405
 
-/** Servers without versions name none. */
-const unversioned = 'null'
+/** Servers without versions name no version. */
+const nullVersionId = 'null'
 
 function versionIdOf(headers: ReadAnswer['headers']): string {
   const id = headers['x-amz-version-id']
-  return typeof id === 'string' ? id : unversioned
+  return typeof id === 'string' ? id : nullVersionId
 }
 
 const copyHeaders = ({ id, modifiedMs }: OriginalMarker): Headers => ({
@@ -193,12 +196,12 @@ const copyHeaders = ({ id, modifiedMs }: OriginalMarker): Headers => ({
   [originalTimeHeader]: new Date(modifiedMs).toISOString(),
 })
 
-/** What a write says about the copy besides its bytes. */
+/** The headers of a write that describe the copy. */
 function writeHeaders({ id, record, destination }: OriginalVersion): Headers {
   const { attributes, encryption } = record
   const { headers, metadata, tags, retention, legalHold, websiteRedirectLocation } = attributes
   const storageClass = destination.storageClass ?? attributes.storageClass
-  const said: Record<string, string | undefined> = {
+  const named: Record<string, string | undefined> = {
     'content-type': headers.contentType,
     'content-encoding': headers.contentEncoding,
     'content-language': headers.contentLanguage,
@@ -217,25 +220,25 @@ function writeHeaders({ id, record, destination }: OriginalVersion): Headers {
     ...copyHeaders({ id, modifiedMs: record.modifiedMs }),
   }
   return Object.fromEntries(
-    Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
 }
 
 const tagPair = ({ key, value }: { key: string; value: string }): string =>
   `${percentEncode(key)}=${percentEncode(value)}`
 
-const escaped = (text: string): string => text.replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+const escaped = (text: string): string => text.replace(/[<>&"']/g, (char) => `&#${char.charCodeAt(0)};`)
 
 const tagElement = ({ key, value }: { key: string; value: string }): string =>
   `<Tag><Key>${escaped(key)}</Key><Value>${escaped(value)}</Value></Tag>`
 
-/** A digest that locks need, and that S3 needs for some documents. */
-const digested = (body: Buffer): { body: Buffer; headers: Headers } => ({
+/** With the digest that S3 demands of writes with locks, and of some documents. */
+const withMd5 = (body: Buffer): { body: Buffer; headers: Headers } => ({
   body,
   headers: { 'content-md5': hash('md5', body, 'base64') },
 })
 
-/** Of the whole body. A composite checksum is that of an object's parts. */
+/** Only a checksum of the whole body can go with it. A composite one is made of those of the parts. */
 function checksumHeader(checksum: Checksum | undefined): Headers {
   if (checksum === undefined || checksum.type === 'COMPOSITE') return {}
   return { [`x-amz-${checksumFields[checksum.algorithm].header}`]: checksum.value }
@@ -257,8 +260,8 @@ function streamOf(source: ByteSource): { stream: PassThrough; failure(): unknown
   const stream = new PassThrough()
   let failed: unknown
   const taken = async (chunk: Buffer): Promise<void> => {
-    if (stream.destroyed) throw new Error('the body is not wanted any more')
-    // The source uses its memory again.
+    if (stream.destroyed) throw new Error('the request has ended')
+    // The source reuses the chunk's memory.
     if (!stream.write(Buffer.from(chunk))) {
       await new Promise<void>((resolve) => stream.once('drain', resolve).once('close', resolve))
     }

@@ -18,7 +18,7 @@ export interface Site extends ReplicationSite {
 
 export type Sites = ReadonlyMap<string, Site>
 
-/** By name. Each keeps connections, which end with the process. */
+/** By name. Each keeps its connections until the process ends. */
 export function sitesOf(sites: readonly SiteSettings[], clock: Clock): Sites {
   return new Map(sites.map((site) => [site.name, openSite(site, clock)]))
 }
@@ -30,13 +30,13 @@ function openSite({ endpoint, region, accessKeyId, secretAccessKey, accounts }: 
   const server = new Endpoint({ url, region, key: { accessKeyId, secretAccessKey }, agent, clock })
   return {
     mayUse: (accountId) => accounts.includes('*') || accounts.includes(accountId),
-    fault: (bucket) => promptly(faultOf(server, bucket), `${server.name} does not answer`),
+    fault: (bucket) => withTimeout(faultOf(server, bucket), `${server.name} does not answer`),
     bucket: (name, signal) => new SiteBucket(server, name, signal),
   }
 }
 
-/** A site that says nothing must not hold up who asks for a rule. */
-async function promptly(answer: Promise<string | undefined>, otherwise: string): Promise<string | undefined> {
+/** A silent site must not hold up the request that sets a rule. */
+async function withTimeout(answer: Promise<string | undefined>, otherwise: string): Promise<string | undefined> {
   const waiting = new AbortController()
   try {
     return await Promise.race([answer, delay(replicationLimits.checkMs, otherwise, { signal: waiting.signal })])

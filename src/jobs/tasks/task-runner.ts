@@ -60,7 +60,7 @@ export interface TaskRunnerOptions {
   kinds: readonly TaskKind[]
   onError(error: unknown): void
   /** Whether a task can continue where it was after this error. Absent: it never can. */
-  isPassing?(error: unknown): boolean
+  isTransient?(error: unknown): boolean
   /** Tells the operator in one line. */
   warn?(message: string): void
   pollMs?: number
@@ -72,12 +72,12 @@ export interface TaskRunner {
 }
 
 export function startTasks(options: TaskRunnerOptions): TaskRunner {
-  const { backend, kinds, onError, isPassing = () => false, warn = () => {}, pollMs = limits.taskPollMs } = options
+  const { backend, kinds, onError, isTransient = () => false, warn = () => {}, pollMs = limits.taskPollMs } = options
   const running = new Map<string, { task: Running; ended: Promise<void> }>()
   const stopping = new AbortController()
 
   const start = (kind: TaskKind, found: FoundTask): void => {
-    const task = new Running(backend, found, { stopping: stopping.signal, isPassing })
+    const task = new Running(backend, found, { stopping: stopping.signal, isTransient })
     const ended = task
       .run(kind, (error) => {
         if (error instanceof TaskRefused) warn(`${nameOf(found)} was refused: ${error.message}`)
@@ -154,7 +154,7 @@ class Running implements RunningTask {
   readonly #backend: Backend
   readonly #key: TaskName
   readonly #stopping: AbortSignal
-  readonly #isPassing: (error: unknown) => boolean
+  readonly #isTransient: (error: unknown) => boolean
   readonly #replaced = new AbortController()
   #record: TaskRecord
   #savedMs = performance.now()
@@ -162,13 +162,13 @@ class Running implements RunningTask {
   constructor(
     backend: Backend,
     { kind, name, record }: FoundTask,
-    { stopping, isPassing }: { stopping: AbortSignal; isPassing(error: unknown): boolean },
+    { stopping, isTransient }: { stopping: AbortSignal; isTransient(error: unknown): boolean },
   ) {
     this.#backend = backend
     this.#key = { kind, name }
     this.#record = record
     this.#stopping = stopping
-    this.#isPassing = isPassing
+    this.#isTransient = isTransient
     this.name = name
     this.signal = AbortSignal.any([stopping, this.#replaced.signal])
     // Each read of a shard adds a listener.
@@ -198,7 +198,7 @@ class Running implements RunningTask {
       if (this.#stopping.aborted) await this.#save({})
       if (this.signal.aborted) return
       // The record still says that the task is running, as if this process had died. The next look continues it.
-      if (this.#isPassing(error)) return
+      if (this.#isTransient(error)) return
       onError(error)
       await this.#save({ state: 'failed', reason: reasonOf(error), endedMs: clock.now() })
     }

@@ -281,7 +281,7 @@ it('a task continues where it was after a failure that passes by itself, and rep
   }
   const told: unknown[] = []
   const options = { backend: store.backend, kinds: [kind], pollMs: 5, onError: (thrown: unknown) => told.push(thrown) }
-  runners.push(startTasks({ ...options, isPassing: (thrown) => thrown === error }))
+  runners.push(startTasks({ ...options, isTransient: (thrown) => thrown === error }))
   await ask(store)
   await until(store, ({ state }) => state === 'done')
   expect([seen.length, told]).toEqual([3, []])
