@@ -5,7 +5,7 @@ import { accountView, name, noInput, publicAccessBlock, showAccount } from './vi
 
 const createAccount = defineAdminOperation({
   name: 'CreateAccount',
-  summary: 'Makes an account, which has no key yet. Without an id it gets one of twelve digits.',
+  summary: 'Creates an account without a key. If no id is given, it gets one of twelve digits.',
   method: 'POST',
   path: '/v1/accounts',
   permission: 'admin:CreateAccount',
@@ -17,7 +17,7 @@ const createAccount = defineAdminOperation({
 
 const listAccounts = defineAdminOperation({
   name: 'ListAccounts',
-  summary: 'Lists all accounts, those of the configuration too.',
+  summary: 'Lists all accounts, including those of the configuration.',
   method: 'GET',
   path: '/v1/accounts',
   permission: 'admin:ListAccounts',

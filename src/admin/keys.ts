@@ -21,7 +21,7 @@ const ofAccountItself = 'admin:ManageAccountKeys'
 
 const createKey = defineAdminOperation({
   name: 'CreateKey',
-  summary: 'Makes a key, of a user or of the account itself. Its secret is in this answer and in no other.',
+  summary: 'Creates a key for a user or for the account itself. Its secret is in this answer and in no other.',
   method: 'POST',
   path: '/v1/accounts/{account}/keys',
   permission: 'admin:CreateKey',
@@ -85,7 +85,7 @@ const setKeyEnabled = defineAdminOperation({
 
 const setKeyExpiry = defineAdminOperation({
   name: 'SetKeyExpiry',
-  summary: 'Says when a key ends, or that it does not.',
+  summary: 'Sets when a key expires, or that it does not.',
   method: 'PUT',
   path: '/v1/accounts/{account}/keys/{key}/expiry',
   permission: 'admin:SetKeyExpiry',
@@ -100,7 +100,7 @@ const setKeyExpiry = defineAdminOperation({
 
 const rotateKey = defineAdminOperation({
   name: 'RotateKey',
-  summary: 'Gives a key another secret, which is in this answer and in no other. The old one ends.',
+  summary: 'Gives a key a new secret, which is in this answer and in no other. The old one no longer works.',
   method: 'POST',
   path: '/v1/accounts/{account}/keys/{key}/rotate',
   permission: 'admin:RotateKey',

@@ -15,7 +15,7 @@ import { noInput } from './views.ts'
 /** The second path is MinIO's. */
 const paths = ['/metrics', '/minio/v2/metrics/cluster']
 
-/** False: the request is no scrape. Throws AccessDenied. `token`: absent when only this machine may scrape. */
+/** False: the request is not a scrape. Throws AccessDenied. `token`: absent when only this machine may scrape. */
 export async function answerScrape(
   exchange: Exchange,
   head: RequestHead,

@@ -9,7 +9,7 @@ import { noInput } from './views.ts'
 
 const getConfiguration = defineAdminOperation({
   name: 'GetConfiguration',
-  summary: 'Shows each option with the value that counts, from whichever source. Secrets are left out.',
+  summary: 'Shows the value of each option, from whichever source it comes. Secrets are left out.',
   method: 'GET',
   path: '/v1/configuration',
   permission: 'admin:GetConfiguration',
@@ -23,7 +23,7 @@ const level = z.strictObject({ level: logLevel })
 
 const getLogLevel = defineAdminOperation({
   name: 'GetLogLevel',
-  summary: 'Shows the least severe log lines that are written.',
+  summary: 'Shows the log level: the least severe lines that are written.',
   method: 'GET',
   path: '/v1/log/level',
   permission: 'admin:GetLogLevel',
@@ -64,7 +64,7 @@ const listRequests = defineAdminOperation({
 const watchRequests = defineAdminStream({
   name: 'WatchRequests',
   summary:
-    'Streams the requests to the S3 port of this server as server-sent events. `dropped` counts those that the client was too slow for.',
+    'Streams the requests to the S3 port of this server as server-sent events. `dropped` counts those that were left out because the client was too slow.',
   path: '/v1/requests/events',
   permission: 'admin:ServerTrace',
   input: z.strictObject({

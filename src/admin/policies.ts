@@ -5,7 +5,7 @@ import { noInput, policyDocument, policyView, showPolicy, textOf } from './views
 
 const putPolicy = defineAdminOperation({
   name: 'PutPolicy',
-  summary: 'Keeps a policy under a name, in place of one of that name. It counts for all users who have it.',
+  summary: 'Saves a policy under a name, and replaces one of that name. It applies to all users who have it.',
   method: 'PUT',
   path: '/v1/accounts/{account}/policies/{policy}',
   permission: 'admin:PutPolicy',

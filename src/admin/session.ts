@@ -27,8 +27,7 @@ const begun = z.object({
 
 const logIn = defineAdminOperation({
   name: 'LogIn',
-  summary:
-    'Begins a session, which a cookie names, for the holder of an access key. The secret is compared and forgotten.',
+  summary: 'Begins a session with an access key, and sets its cookie. The secret is compared and not kept.',
   method: 'POST',
   path: '/v1/session',
   permission: 'anyone',
@@ -59,7 +58,7 @@ const callbackPath = '/v1/session/issuer/callback'
 
 const logInAtIssuer = defineAdminOperation({
   name: 'BeginLogInAtIssuer',
-  summary: 'Says where the browser logs in at an OpenID Connect issuer, which sends it back to this port.',
+  summary: 'Returns the URL of the log-in at an OpenID Connect issuer, which sends the browser back to this port.',
   method: 'POST',
   path: '/v1/session/issuer',
   permission: 'anyone',
@@ -105,7 +104,7 @@ const endLogInAtIssuer = defineAdminOperation({
 
 const logOut = defineAdminOperation({
   name: 'LogOut',
-  summary: 'Ends the session. Keys that it gave out end by themselves, within 15 minutes.',
+  summary: 'Ends the session. Temporary keys that it gave out expire by themselves, within 15 minutes.',
   method: 'DELETE',
   path: '/v1/session',
   permission: 'sender',
@@ -165,7 +164,8 @@ const getSession = (all: () => readonly AdminOperation[]) =>
 
 const createSessionKeys = defineAdminOperation({
   name: 'CreateSessionKeys',
-  summary: 'Gives a page temporary keys for the S3 port, with the rights of the session. They end within 15 minutes.',
+  summary:
+    'Gives a page temporary keys for the S3 port, with the rights of the session. They expire within 15 minutes.',
   method: 'POST',
   path: '/v1/session/keys',
   permission: 'sender',
@@ -191,7 +191,7 @@ const createSessionKeys = defineAdminOperation({
 const createLink = defineAdminOperation({
   name: 'CreateLink',
   summary:
-    'Makes a URL by which anybody can read an object, signed with the key of the session. It ends earlier when that key is disabled, rotated or loses the right. A session of an issuer has keys of 15 minutes only.',
+    'Makes a URL with which anybody can read an object, signed with the key of the session. It stops working early if that key is disabled, rotated, or loses the right. A session that began at an issuer only has keys of 15 minutes.',
   method: 'POST',
   path: '/v1/session/link',
   permission: 'sender',

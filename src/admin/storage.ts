@@ -27,7 +27,7 @@ const listLocations = defineAdminOperation({
 const replaceStore = defineAdminOperation({
   name: 'ReplaceStore',
   summary:
-    'Puts a new, empty store in the place of a lost one, and queues what lay there for repair. `force` takes a directory that is no mount although the others are.',
+    'Replaces a lost store with a new, empty one, and queues what it held for repair. `force` accepts a directory that is not a mount although the others are.',
   method: 'POST',
   path: '/v1/stores/{store}/replace',
   permission: 'admin:ReplaceStore',

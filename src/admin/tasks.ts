@@ -44,7 +44,7 @@ const kind = z.enum(['scrub', 'repair', 'move', 'snapshot', 'reclaim'])
 const startTask = defineAdminOperation({
   name: 'StartTask',
   summary:
-    'Starts a task, or joins the one of its kind that is under way. A move needs `bucket` and `to`; a `snapshot` of the metadata goes to the stores; `reclaim` runs the background jobs now.',
+    'Starts a task, or returns the one of its kind that is under way. A move needs `bucket` and `to`; a `snapshot` of the metadata goes to the stores; `reclaim` runs the background jobs now.',
   method: 'POST',
   path: '/v1/tasks',
   permission: 'admin:StartTask',
@@ -101,7 +101,7 @@ function orderOf(order: Order): TaskOrder {
 
 const cancelTask = defineAdminOperation({
   name: 'CancelTask',
-  summary: 'Stops a task at its next step. The same task goes on from there when it is started again.',
+  summary: 'Stops a task at its next step. Started again, it continues from there.',
   method: 'POST',
   path: '/v1/tasks/cancel',
   permission: 'admin:CancelTask',

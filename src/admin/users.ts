@@ -5,7 +5,7 @@ import { name, noInput, policyDocument, showUser, tags, textOf, userView } from 
 
 const createUser = defineAdminOperation({
   name: 'CreateUser',
-  summary: 'Makes a user, who may do nothing yet and has no key.',
+  summary: 'Creates a user without permissions and without a key.',
   method: 'POST',
   path: '/v1/accounts/{account}/users',
   permission: 'admin:CreateUser',
@@ -54,7 +54,7 @@ const setUserEnabled = defineAdminOperation({
 
 const setUserTags = defineAdminOperation({
   name: 'SetUserTags',
-  summary: 'Replaces the tags of a user, which policies can ask for as `aws:PrincipalTag`.',
+  summary: 'Replaces the tags of a user, which policies can test as `aws:PrincipalTag`.',
   method: 'PUT',
   path: '/v1/accounts/{account}/users/{user}/tags',
   permission: 'admin:SetUserTags',
@@ -79,7 +79,7 @@ const removeUser = defineAdminOperation({
 
 const attachPolicy = defineAdminOperation({
   name: 'AttachUserPolicy',
-  summary: 'Lets a user do what a policy of that name allows.',
+  summary: 'Attaches a named policy to a user.',
   method: 'PUT',
   path: '/v1/accounts/{account}/users/{user}/policies/{policy}',
   permission: 'admin:AttachUserPolicy',
@@ -92,7 +92,7 @@ const attachPolicy = defineAdminOperation({
 
 const detachPolicy = defineAdminOperation({
   name: 'DetachUserPolicy',
-  summary: 'Takes a named policy from a user.',
+  summary: 'Detaches a named policy from a user.',
   method: 'DELETE',
   path: '/v1/accounts/{account}/users/{user}/policies/{policy}',
   permission: 'admin:DetachUserPolicy',
@@ -105,7 +105,7 @@ const detachPolicy = defineAdminOperation({
 
 const putInlinePolicy = defineAdminOperation({
   name: 'PutUserPolicy',
-  summary: 'Gives a user a policy that nobody else has, in place of one of that name.',
+  summary: 'Gives a user an inline policy, which nobody else has, and replaces one of that name.',
   method: 'PUT',
   path: '/v1/accounts/{account}/users/{user}/inline-policies/{policy}',
   permission: 'admin:PutUserPolicy',
@@ -118,7 +118,7 @@ const putInlinePolicy = defineAdminOperation({
 
 const removeInlinePolicy = defineAdminOperation({
   name: 'DeleteUserPolicy',
-  summary: 'Takes a policy that nobody else has from a user.',
+  summary: 'Removes an inline policy from a user.',
   method: 'DELETE',
   path: '/v1/accounts/{account}/users/{user}/inline-policies/{policy}',
   permission: 'admin:DeleteUserPolicy',

@@ -12,7 +12,7 @@ export const putBucketAclOperation = defineOperation({
   query: ['acl'],
   permission: 's3:PutBucketAcl',
   summary:
-    'Replaces the access control list of a bucket. Under BucketOwnerEnforced it takes only that the owner alone may do everything.',
+    'Replaces the access control list of a bucket. Under BucketOwnerEnforced, it accepts only a list that gives the owner, and nobody else, full control.',
   input: policyInputs,
   inputBody: policyBody,
   output: {},
@@ -35,7 +35,7 @@ export const getBucketAclOperation = defineOperation({
   query: ['acl'],
   permission: 's3:GetBucketAcl',
   summary:
-    'Returns the access control list of a bucket. Under BucketOwnerEnforced it says that the owner, and nobody else, has full control.',
+    'Returns the access control list of a bucket. Under BucketOwnerEnforced, it says that the owner, and nobody else, has full control.',
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },

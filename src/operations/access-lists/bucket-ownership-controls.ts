@@ -18,7 +18,7 @@ export const putBucketOwnershipControlsOperation = defineOperation({
   query: ['ownershipControls'],
   permission: 's3:PutBucketOwnershipControls',
   summary:
-    'Says who owns what other accounts write into a bucket, and with that whether the bucket has access control lists.',
+    'Sets who owns objects that other accounts write into a bucket, and so whether the bucket has access control lists.',
   input: { ...checksumsIn, ...ownership },
   inputBody: requiredDocument(root, shape),
   output: {},
@@ -47,7 +47,7 @@ export const getBucketOwnershipControlsOperation = defineOperation({
   target: 'bucket',
   query: ['ownershipControls'],
   permission: 's3:GetBucketOwnershipControls',
-  summary: 'Answers who owns what other accounts write into a bucket.',
+  summary: 'Returns who owns objects that other accounts write into a bucket.',
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root, shape },
@@ -70,7 +70,7 @@ export const deleteBucketOwnershipControlsOperation = defineOperation({
   query: ['ownershipControls'],
   // S3 documents that the permission to set them is also the permission to remove them.
   permission: 's3:PutBucketOwnershipControls',
-  summary: 'Removes the setting. Objects then belong to who writes them, and access control lists count.',
+  summary: 'Removes the setting. Objects then belong to whoever writes them, and access control lists apply.',
   status: 204,
   input: ownership,
   output: {},

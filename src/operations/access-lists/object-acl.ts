@@ -16,7 +16,7 @@ export const putObjectAclOperation = defineOperation({
   permission: 's3:PutObjectAcl',
   versionPermission: 's3:PutObjectVersionAcl',
   summary:
-    'Replaces the access control list of an object or a version. Under BucketOwnerEnforced it takes only that the owner of the bucket alone may do everything.',
+    'Replaces the access control list of an object or a version. Under BucketOwnerEnforced, it accepts only a list that gives the owner of the bucket, and nobody else, full control.',
   input: { versionId, ...policyInputs },
   inputBody: policyBody,
   output: { versionId: versionIdOut, ...requestCharged },
@@ -40,7 +40,7 @@ export const getObjectAclOperation = defineOperation({
   permission: 's3:GetObjectAcl',
   versionPermission: 's3:GetObjectVersionAcl',
   summary:
-    'Returns the access control list of an object or a version. Under BucketOwnerEnforced it says that the owner of the bucket, and nobody else, has full control.',
+    'Returns the access control list of an object or a version. Under BucketOwnerEnforced, it says that the owner of the bucket, and nobody else, has full control.',
   input: { versionId, ...ownership },
   output: { versionId: versionIdOut, ...requestCharged },
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },

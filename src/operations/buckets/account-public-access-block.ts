@@ -25,7 +25,7 @@ export const putAccountPublicAccessBlockOperation = defineOperation({
   target: 'account',
   permission: 's3:PutAccountPublicAccessBlock',
   summary:
-    'Says what of all buckets of the account stays closed to the public. What the document leaves out is not blocked.',
+    "Sets which public access to all of the account's buckets is blocked. What the document leaves out is not blocked.",
   input: { ...accountIn, ...checksumsIn },
   inputBody: requiredDocument(root, blockShape),
   output: {},
@@ -43,7 +43,7 @@ export const getAccountPublicAccessBlockOperation = defineOperation({
   method: 'GET',
   target: 'account',
   permission: 's3:GetAccountPublicAccessBlock',
-  summary: 'Answers what of all buckets of the account stays closed to the public.',
+  summary: "Returns which public access to all of the account's buckets is blocked.",
   input: accountIn,
   output: {},
   outputBody: { kind: 'xml', root, shape: blockShape },
@@ -65,7 +65,8 @@ export const deleteAccountPublicAccessBlockOperation = defineOperation({
   target: 'account',
   // As for buckets, the permission to set a block is also the permission to remove it.
   permission: 's3:PutAccountPublicAccessBlock',
-  summary: 'Takes back what the account said; then what the configuration blocks for all accounts counts.',
+  summary:
+    "Removes the account's public access block. Then the one that the configuration sets for all accounts applies.",
   status: 204,
   input: accountIn,
   output: {},

@@ -24,7 +24,7 @@ export const putBucketCorsOperation = defineOperation({
   target: 'bucket',
   query: ['cors'],
   permission: 's3:PutBucketCORS',
-  summary: 'Sets which pages of other origins a browser lets have what the bucket answers.',
+  summary: "Sets which other origins' pages a browser lets read the bucket's answers.",
   input: { ...checksumsIn, ...ownership },
   inputBody: {
     ...requiredDocument('CORSConfiguration', configurationShape, true),
@@ -45,7 +45,7 @@ export const getBucketCorsOperation = defineOperation({
   target: 'bucket',
   query: ['cors'],
   permission: 's3:GetBucketCORS',
-  summary: "Answers a bucket's CORS rules, as they were set.",
+  summary: "Returns a bucket's CORS rules, as they were set.",
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'CORSConfiguration', shape: configurationShape },

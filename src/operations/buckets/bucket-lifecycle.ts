@@ -20,8 +20,8 @@ import { changeBucket, findBucket } from '../../objects/buckets.ts'
 import type { LifecycleExpiration, LifecycleFilter, LifecycleRule } from '../../records/lifecycle.ts'
 import { checkLifecycle } from '../../rules/lifecycle-configuration.ts'
 import { defineOperation } from '../context.ts'
+import { fromTag, tagShape, toTag } from '../objects/tagging-document.ts'
 
-const tagShape = struct({ Key: string, Value: string })
 const sizes = { ObjectSizeGreaterThan: optional(integer), ObjectSizeLessThan: optional(integer) }
 const andShape = struct({ Prefix: optional(string), Tag: list(tagShape), ...sizes })
 const filterShape = struct({
@@ -97,7 +97,7 @@ export const getBucketLifecycleOperation = defineOperation({
   target: 'bucket',
   query: ['lifecycle'],
   permission: 's3:GetLifecycleConfiguration',
-  summary: "Answers a bucket's lifecycle rules, as they were set.",
+  summary: "Returns a bucket's lifecycle rules, as they were set.",
   input: ownership,
   output: { transitionMinimum: outVendor(transitionMinimumName) },
   outputBody: { kind: 'xml', root, shape },
@@ -158,8 +158,6 @@ function toFilter({ Prefix, Filter }: RuleElement): LifecycleFilter {
   return { form: 'and', ...conditionsOf(And), tags: And.Tag.map(toTag) }
 }
 
-const toTag = ({ Key, Value }: Infer<typeof tagShape>) => ({ key: Key, value: Value })
-
 const conditionsOf = (element: Omit<AndElement | FilterElement, 'Tag' | 'And'>) => ({
   prefix: element.Prefix,
   sizeGreaterThan: element.ObjectSizeGreaterThan,
@@ -201,6 +199,6 @@ function fromRule({ id, enabled, filter, expiration, noncurrent, abortUploadsDay
 
 function fromFilter({ form, prefix, tags, sizeGreaterThan, sizeLessThan }: LifecycleFilter): FilterElement {
   const conditions = { Prefix: prefix, ObjectSizeGreaterThan: sizeGreaterThan, ObjectSizeLessThan: sizeLessThan }
-  const elements = tags.map(({ key, value }) => ({ Key: key, Value: value }))
+  const elements = tags.map(fromTag)
   return form === 'and' ? { And: { ...conditions, Tag: elements } } : { ...conditions, Tag: elements[0] }
 }

@@ -10,11 +10,11 @@ import type { BucketRecord } from '../../records/bucket-record.ts'
 import type { ReplicationDestination, ReplicationFilter, ReplicationRule } from '../../records/replication.ts'
 import { checkReplication } from '../../rules/replication.ts'
 import { defineOperation } from '../context.ts'
+import { fromTag, tagShape, toTag } from '../objects/tagging-document.ts'
 import { checkRights } from './replication-rights.ts'
 
 const status = oneOf('Enabled', 'Disabled')
 const enabling = struct({ Status: status })
-const tagShape = struct({ Key: string, Value: string })
 const filterShape = struct({
   Prefix: optional(string),
   Tag: optional(tagShape),
@@ -89,7 +89,7 @@ export const getBucketReplicationOperation = defineOperation({
   target: 'bucket',
   query: ['replication'],
   permission: 's3:GetReplicationConfiguration',
-  summary: "Answers a bucket's replication rules, as they were set.",
+  summary: "Returns a bucket's replication rules, as they were set.",
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root, shape },
@@ -153,8 +153,6 @@ function toFilter({ Prefix, Filter }: RuleElement): ReplicationFilter {
   return { form: 'filter', prefix: Filter.Prefix, tags: (Tag ? [Tag] : []).map(toTag) }
 }
 
-const toTag = ({ Key, Value }: Infer<typeof tagShape>) => ({ key: Key, value: Value })
-
 function toDestination(element: DestinationElement): ReplicationDestination {
   const { AccessControlTranslation, EncryptionConfiguration, ReplicationTime, Metrics } = element
   if (ReplicationTime?.Status === 'Enabled') throw notImplemented(`${root}/Rule/Destination/ReplicationTime/Status`)
@@ -196,7 +194,7 @@ function fromRule(rule: ReplicationRule): RuleElement {
 }
 
 function fromFilter({ form, prefix, tags }: ReplicationFilter): FilterElement | undefined {
-  const elements = tags.map(({ key, value }) => ({ Key: key, Value: value }))
+  const elements = tags.map(fromTag)
   if (form === 'and') return { And: { Prefix: prefix, Tag: elements } }
   return form === 'filter' ? { Prefix: prefix, Tag: elements[0] } : undefined
 }

@@ -53,7 +53,7 @@ export const getBucketVersioningOperation = defineOperation({
   target: 'bucket',
   query: ['versioning'],
   permission: 's3:GetBucketVersioning',
-  summary: 'Says whether versioning is on or suspended; empty when it never was on.',
+  summary: 'Returns whether versioning is on or suspended; empty if it was never on.',
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'VersioningConfiguration', shape: versioningShape },

@@ -32,7 +32,7 @@ export const createBucketOperation = defineOperation({
   method: 'PUT',
   target: 'bucket',
   permission: 's3:CreateBucket',
-  summary: 'Makes a bucket. Its location decides which stores keep its data.',
+  summary: 'Creates a bucket. Its location decides which stores keep its data.',
   input: {
     objectLockEnabled: needs(
       vendor('bucket-object-lock-enabled', boolean),

@@ -8,7 +8,7 @@ import type { WebsiteConfiguration } from '../../records/website.ts'
 export { directoryOf, keyOfPage, type PageRedirect, type PageRequest, redirectOf } from '../../rules/website.ts'
 export type { WebsiteConfiguration }
 
-/** Rejects with the same NoSuchWebsiteConfiguration for a bucket that is no website and for one that is not there. */
+/** Rejects with the same NoSuchWebsiteConfiguration for a bucket that is not a website and for one that is not there. */
 export async function findWebsite(backend: Backend, name: string): Promise<WebsiteConfiguration> {
   const website = name === '' || name.length > limits.bucketNameCharsMax ? undefined : await websiteOf(backend, name)
   if (website !== undefined) return website

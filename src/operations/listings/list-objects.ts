@@ -20,7 +20,7 @@ export const listObjectsOperation = defineOperation({
   method: 'GET',
   target: 'bucket',
   permission: 's3:ListBucket',
-  summary: 'Lists keys, the older way: pages continue behind a marker.',
+  summary: 'Lists keys by the older API: each page continues after a marker.',
   input: { marker: query('marker', text), ...listingInputs },
   output: requestCharged,
   outputBody: {

@@ -150,7 +150,7 @@ export function checksumElements(checksum: Checksum | undefined): ChecksumElemen
   return { [checksumFields[checksum.algorithm].element]: checksum.value, ChecksumType: checksum.type }
 }
 
-/** The checksum in a client's document. Throws InvalidArgument when there are two, or when the value is no digest of its algorithm. */
+/** The checksum in a client's document. Throws InvalidArgument when there are two, or when the value is not a digest of its algorithm. */
 export function listedChecksum(elements: ChecksumElements): Pick<Checksum, 'algorithm' | 'value'> | undefined {
   const listed = checksumAlgorithms.flatMap((algorithm) => {
     const value = elements[checksumFields[algorithm].element]

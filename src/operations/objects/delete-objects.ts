@@ -42,7 +42,7 @@ export const deleteObjectsOperation = defineOperation({
   query: ['delete'],
   // The permission is checked for each entry.
   permission: [],
-  summary: 'Removes up to 1,000 objects, each with a result of its own.',
+  summary: 'Deletes up to 1,000 objects, each with a result of its own.',
   input: {
     ...checksumsIn,
     bypassGovernanceRetention,

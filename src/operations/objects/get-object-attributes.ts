@@ -45,7 +45,8 @@ export const getObjectAttributesOperation = defineOperation({
   query: ['attributes'],
   permission: ['s3:GetObjectAttributes', 's3:GetObject'],
   versionPermission: ['s3:GetObjectVersionAttributes', 's3:GetObjectVersion'],
-  summary: 'Returns those of an object’s entity tag, checksum, parts, storage class and size that the request names.',
+  summary:
+    'Returns the attributes of an object that the request names: entity tag, checksum, parts, storage class, size.',
   input: {
     objectAttributes: required(vendor('object-attributes', attributeList), nothingAsked),
     maxParts: vendor('max-parts', pageNumber),

@@ -40,7 +40,7 @@ export const getObjectLegalHoldOperation = defineOperation({
   target: 'object',
   query: ['legal-hold'],
   permission: 's3:GetObjectLegalHold',
-  summary: 'Says whether a version is under legal hold.',
+  summary: 'Returns whether a version is under legal hold.',
   input: { versionId, ...ownership },
   output: {},
   outputBody: { kind: 'xml', root: 'LegalHold', shape: legalHoldShape },

@@ -65,7 +65,7 @@ export const getObjectRetentionOperation = defineOperation({
   target: 'object',
   query: ['retention'],
   permission: 's3:GetObjectRetention',
-  summary: 'Says how long a version is kept.',
+  summary: 'Returns the retention of a version: its mode, and how long it lasts.',
   input: { versionId, ...ownership },
   output: {},
   outputBody: { kind: 'xml', root: 'Retention', shape: retentionShape },

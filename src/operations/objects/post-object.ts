@@ -14,7 +14,7 @@ export const postObjectOperation = defineOperation({
   permission: 's3:PutObject',
   authentication: 'form',
   summary:
-    'Writes the object that a browser sends as a form (`multipart/form-data`). The policy in the form is signed, and names all other fields; a form with neither is a write by nobody. `key`, `policy` and what signs it come before the field `file`; `acl` and `tagging` (a document there) need no prefix.',
+    'Writes the object that a browser sends as a form (`multipart/form-data`). The policy in the form is signed, and names all other fields; a form without policy and signature is an anonymous write. `key`, `policy` and what signs it come before the field `file`; `acl` and `tagging` (a document there) need no prefix.',
   input: {
     ...objectInputs,
     successActionStatus: formField('success_action_status', text),

@@ -1,4 +1,4 @@
-/** The Tagging document, which buckets and objects share. */
+/** Tags in documents: the Tagging document, which buckets and objects share, and the elements that it and the filters of rules consist of. */
 
 import { requiredDocument } from '../../contract/groups.ts'
 import type { ConditionValues } from '../../contract/operation.ts'
@@ -9,6 +9,11 @@ import { compareUtf8 } from '../../rules/utf8-order.ts'
 
 export const tagShape = struct({ Key: string, Value: string })
 const tagSetShape = struct({ Tag: list(tagShape) })
+type TagElement = Infer<typeof tagShape>
+
+export const toTag = ({ Key, Value }: TagElement): Tag => ({ key: Key, value: Value })
+export const fromTag = ({ key, value }: Tag): TagElement => ({ Key: key, Value: value })
+
 export const taggingShape = struct({ TagSet: tagSetShape })
 
 /** Some clients leave out an empty set. */
@@ -17,7 +22,7 @@ export const sentTaggingShape = struct({ TagSet: optional(tagSetShape) })
 export const taggingBody = requiredDocument('Tagging', sentTaggingShape)
 
 export function toTags({ TagSet }: Infer<typeof sentTaggingShape>): Tag[] {
-  return (TagSet?.Tag ?? []).map(({ Key, Value }) => ({ key: Key, value: Value }))
+  return (TagSet?.Tag ?? []).map(toTag)
 }
 
 /** The tags of an object. Throws what `checkTags` throws. */
@@ -33,5 +38,5 @@ export function requestedTags(tags: readonly Tag[]): ConditionValues {
 /** Sorts the tags by key, as S3 does. They are stored in the order in which they were sent. */
 export function toTaggingDocument(tags: readonly Tag[]): Infer<typeof taggingShape> {
   const sorted = [...tags].sort((a, b) => compareUtf8(a.key, b.key))
-  return { TagSet: { Tag: sorted.map(({ key, value }) => ({ Key: key, Value: value })) } }
+  return { TagSet: { Tag: sorted.map(fromTag) } }
 }

@@ -10,7 +10,7 @@ export const updateObjectEncryptionOperation = defineOperation({
   target: 'object',
   query: ['encryption'],
   permission: ['s3:UpdateObjectEncryption', 's3:PutObject'],
-  summary: 'Wraps the key of an encrypted object with a key of SSE-KMS. Bytes, entity tag and date stay as they are.',
+  summary: 'Wraps the key of an encrypted object with an SSE-KMS key. Bytes, entity tag and date stay as they are.',
   input: { versionId, ...ownership },
   inputBody: requiredDocument(
     'ObjectEncryption',

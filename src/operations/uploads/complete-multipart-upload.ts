@@ -36,7 +36,7 @@ export const completeMultipartUploadOperation = defineOperation({
   target: 'object',
   query: ['uploadId'],
   permission: 's3:PutObject',
-  summary: 'Makes an object of the listed parts. A repetition with the same parts gets the same answer.',
+  summary: 'Makes an object of the listed parts. A request repeated with the same parts gets the same answer.',
   slow: true,
   input: {
     uploadId,

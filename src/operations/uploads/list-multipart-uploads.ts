@@ -16,7 +16,7 @@ export const listMultipartUploadsOperation = defineOperation({
   target: 'bucket',
   query: ['uploads'],
   permission: 's3:ListBucketMultipartUploads',
-  summary: 'Lists open uploads by key, and those of one key by their start.',
+  summary: 'Lists open uploads in order of key, and those of one key in order of initiation.',
   input: {
     prefix: query('prefix', text),
     delimiter: query('delimiter', text),

@@ -28,7 +28,7 @@ export const uploadPartCopyOperation = defineOperation({
   query: ['partNumber', 'uploadId'],
   vendorHeaders: ['copy-source'],
   permission: 's3:PutObject',
-  summary: 'Makes a part of an existing object, or of a range of it.',
+  summary: 'Uploads a part by copying an existing object, or a range of it.',
   slow: true,
   input: {
     partNumber,
