@@ -1,4 +1,4 @@
-/** Makes the bucket that an import fills, and gives it the settings of its source. */
+/** Creates the bucket that an import fills, and copies the settings of the source bucket. */
 import { hash } from 'node:crypto'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { EndpointRefused } from '../endpoint/failures.ts'
@@ -10,27 +10,27 @@ export interface BucketRoute {
   target: Endpoint
   from: string
   to: string
-  /** Says that a setting was not taken over, and why. */
-  tell(setting: string, reason: string): void
+  /** Reports that a setting was not copied, and why. */
+  skipped(setting: string, reason: string): void
 }
 
 export type Versioning = 'Enabled' | 'Suspended' | undefined
 
-/** A setting, by the name of its query. */
+/** A setting of a bucket, which has a subresource of its own. */
 interface Setting {
   query: string
   /** For people. */
   name: string
   /** The root element of its document. Absent: it is JSON. Servers that do not know a setting may answer with something else. */
   root?: string
-  /** An element without which nothing is set. Absent: there always is something. */
+  /** The element that a document has only if something is set. Absent: every document sets something. */
   needs?: string
 }
 
 const objectLock: Setting = { query: 'object-lock', name: 'Object Lock', root: 'ObjectLockConfiguration' }
 
-/** What guards or describes a bucket. It is set before the first object comes. */
-const early: readonly Setting[] = [
+/** Guards and descriptions of the bucket. They are set before the first object is copied. */
+const beforeObjects: readonly Setting[] = [
   { query: 'tagging', name: 'tags', root: 'Tagging' },
   { query: 'cors', name: 'CORS rules', root: 'CORSConfiguration' },
   { query: 'encryption', name: 'default encryption', root: 'ServerSideEncryptionConfiguration' },
@@ -40,8 +40,8 @@ const early: readonly Setting[] = [
   { query: 'website', name: 'website', root: 'WebsiteConfiguration' },
 ]
 
-/** What would act on the copies while they come: a rule could remove them, or lock those that have no lock. */
-const late: readonly Setting[] = [
+/** Settings that would act on copies as they arrive: rules could remove them, or lock those that have no lock. */
+const afterObjects: readonly Setting[] = [
   { query: 'lifecycle', name: 'lifecycle rules', root: 'LifecycleConfiguration' },
   { ...objectLock, name: 'default retention', needs: 'Rule' },
 ]
@@ -52,7 +52,7 @@ export async function versioningOf(endpoint: Endpoint, bucket: string): Promise<
     const status = childText(root, 'Status')
     return status === 'Enabled' || status === 'Suspended' ? status : undefined
   } catch (error) {
-    // Some servers know no versions.
+    // Some servers have no versions.
     if (error instanceof EndpointRefused && error.status === 501) return undefined
     throw error
   }
@@ -62,7 +62,7 @@ export async function hasBucket(endpoint: Endpoint, bucket: string): Promise<boo
   return (await endpoint.readIfAny({ method: 'HEAD', bucket })) !== undefined
 }
 
-/** `versioning`: what the bucket needs for the versions that come. */
+/** `versioning`: that of the source, if versions are imported. */
 export async function prepareBucket(route: BucketRoute, versioning: Versioning): Promise<void> {
   const { source, target, from, to } = route
   const lock = await readSetting(source, from, objectLock)
@@ -70,26 +70,26 @@ export async function prepareBucket(route: BucketRoute, versioning: Versioning):
     await makeBucket(target, to, lock === undefined ? {} : { 'x-amz-bucket-object-lock-enabled': 'true' })
   } else if (lock !== undefined && (await readSetting(target, to, objectLock)) === undefined) {
     throw new ImportRefused(
-      `${from} has Object Lock, but ${to} is here without it: remove ${to}, or import to a bucket of another name`,
+      `${from} has Object Lock, but ${to} exists here without it: remove ${to}, or import to a bucket of another name`,
     )
   }
   if (versioning !== undefined && (await versioningOf(target, to)) !== 'Enabled')
     await setVersioning(target, to, 'Enabled')
-  await takeSettings(route, early)
+  await copySettings(route, beforeObjects)
 }
 
 async function makeBucket(endpoint: Endpoint, bucket: string, headers: Record<string, string>): Promise<void> {
   try {
     await endpoint.read({ method: 'PUT', bucket, headers })
   } catch (error) {
-    // The first attempt made it, but its answer got lost.
+    // An earlier attempt created it, but its answer got lost.
     const isMade = error instanceof EndpointRefused && error.code === 'BucketAlreadyOwnedByYou'
     if (!isMade) throw error
   }
 }
 
 export async function finishBucket(route: BucketRoute, versioning: Versioning): Promise<void> {
-  await takeSettings(route, late)
+  await copySettings(route, afterObjects)
   if (versioning === 'Suspended') await setVersioning(route.target, route.to, 'Suspended')
 }
 
@@ -98,9 +98,9 @@ async function setVersioning(endpoint: Endpoint, bucket: string, status: 'Enable
   await endpoint.read({ method: 'PUT', bucket, query: { versioning: '' }, body })
 }
 
-/** A setting that the bucket here has already stays as it is. */
-async function takeSettings(route: BucketRoute, settings: readonly Setting[]): Promise<void> {
-  const { source, target, from, to, tell } = route
+/** Leaves settings that the target has already. */
+async function copySettings(route: BucketRoute, settings: readonly Setting[]): Promise<void> {
+  const { source, target, from, to, skipped } = route
   for (const setting of settings) {
     try {
       const document = await readSetting(source, from, setting)
@@ -110,7 +110,7 @@ async function takeSettings(route: BucketRoute, settings: readonly Setting[]): P
       await target.read({ method: 'PUT', bucket: to, query: { [setting.query]: '' }, headers, body })
     } catch (error) {
       if (!(error instanceof EndpointRefused)) throw error
-      tell(setting.name, error.message)
+      skipped(setting.name, error.message)
     }
   }
 }

@@ -1,29 +1,29 @@
-/** What an import has to copy of a key: the rules. Pure. */
+/** The rules for what an import copies of a key. Pure. */
 import { compareUtf8 } from '../rules/utf8-order.ts'
 import { ImportRefused } from './failures.ts'
-import type { ListedKey, SeenVersion } from './listing.ts'
+import type { ListedKey, ListedVersion } from './listing.ts'
 
-/** What is to be done about one key. */
+/** What to do about one key. */
 export type KeyPlan =
   | { kind: 'same' }
   /** `versions`: the oldest first. */
-  | { kind: 'copy'; versions: readonly SeenVersion[] }
+  | { kind: 'copy'; versions: readonly ListedVersion[] }
   /** What is here is newer than what the source has. */
   | { kind: 'newer here' }
   /** The versions here are not the source's, so the missing ones have no place among them. */
   | { kind: 'diverged' }
 
 export interface Comparing {
-  /** What differs is copied even if it is newer here. */
+  /** Copies what differs even if it is newer here. */
   overwrite: boolean
-  /** The source's ETags are no digests of the bytes, so a copy of the same size that is not older is believed. */
+  /** The source's ETags are not digests of the bytes, so an object of the same size that is not older here counts as its copy. */
   ignoreEtags: boolean
 }
 
 /** The plan for the newest object of a key. */
 export function planCurrent(
-  source: SeenVersion | undefined,
-  target: SeenVersion | undefined,
+  source: ListedVersion | undefined,
+  target: ListedVersion | undefined,
   comparing: Comparing,
 ): KeyPlan {
   if (source === undefined) return { kind: 'same' }
@@ -34,12 +34,12 @@ export function planCurrent(
 }
 
 /**
- * The plan for all versions of a key. Earlier imports copied versions in their order, so the newest of those here must be a run of the source's that begins with
- * its oldest. The source may have removed older ones since. Both: the oldest first.
+ * The plan for all versions of a key. Earlier imports copied versions in order, so the newest versions here must equal the oldest of the source. Older ones here are
+ * versions that the source has removed since. `source` and `target`: the oldest first.
  */
 export function planHistory(
-  source: readonly SeenVersion[],
-  target: readonly SeenVersion[],
+  source: readonly ListedVersion[],
+  target: readonly ListedVersion[],
   comparing: Pick<Comparing, 'ignoreEtags'>,
 ): KeyPlan {
   if (source.length === 0) return { kind: 'same' }
@@ -54,12 +54,12 @@ export function planHistory(
 }
 
 /**
- * Whether an import made `copy` from `original`. The ETag of a multipart object depends on its parts, which not every source tells: then a copy of the same size
- * is believed if it is not older than the original.
+ * Whether an import made `copy` from `original`. The ETag of a multipart object depends on its parts, which not every source tells: then an object of the same size
+ * counts as the copy if it is not older than the original.
  */
 function isCopyOf(
-  copy: SeenVersion,
-  original: SeenVersion | undefined,
+  copy: ListedVersion,
+  original: ListedVersion | undefined,
   { ignoreEtags }: Pick<Comparing, 'ignoreEtags'>,
 ): boolean {
   if (original === undefined || copy.isMarker !== original.isMarker) return false
@@ -69,7 +69,7 @@ function isCopyOf(
   return (ignoreEtags || isMultipart(original)) && copy.modifiedMs >= original.modifiedMs
 }
 
-export const isMultipart = ({ etag }: SeenVersion): boolean => /-\d+$/.test(etag)
+export const isMultipart = ({ etag }: ListedVersion): boolean => /-\d+$/.test(etag)
 
 /** A key of one bucket, of the other, or of both. */
 export interface KeyPair {
@@ -78,7 +78,7 @@ export interface KeyPair {
   target: ListedKey | undefined
 }
 
-/** Goes through two listings at once. Both must be in the order of UTF-8; throws `ImportRefused`. */
+/** Merges two listings. Throws `ImportRefused` unless both are in UTF-8 order. */
 export async function* pairedKeys(
   source: AsyncIterable<ListedKey>,
   target: AsyncIterable<ListedKey>,

@@ -1,11 +1,11 @@
-/** What an import takes over of an object besides its bytes. Pure. */
+/** Which headers an import copies from the read of an object to the write of its copy. Pure. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { childText, elementsNamed, type XmlElement } from '../endpoint/xml.ts'
 import { percentEncode } from '../percent-encode.ts'
 import { originalTimeHeader } from '../replica-header.ts'
-import type { SeenVersion } from './listing.ts'
+import type { ListedVersion } from './listing.ts'
 
-const taken: ReadonlySet<string> = new Set([
+const copiedAsTheyAre: ReadonlySet<string> = new Set([
   'cache-control',
   'content-disposition',
   'content-encoding',
@@ -16,16 +16,16 @@ const taken: ReadonlySet<string> = new Set([
   'x-amz-website-redirect-location',
 ])
 
-/** The headers of a read that a write of the same object has, too. Locks that have expired at `nowMs` are left out, because no write may ask for them. */
-export function takenHeaders(headers: IncomingHttpHeaders, nowMs: number): Record<string, string> {
+/** The headers that describe an object in reads and in writes. Locks that have expired at `nowMs` are left out, because no write may ask for them. */
+export function copiedHeaders(headers: IncomingHttpHeaders, nowMs: number): Record<string, string> {
   const found: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (typeof value === 'string' && (taken.has(name) || name.startsWith('x-amz-meta-'))) found[name] = value
+    if (typeof value === 'string' && (copiedAsTheyAre.has(name) || name.startsWith('x-amz-meta-'))) found[name] = value
   }
-  return { ...found, ...takenLocks(headers, nowMs) }
+  return { ...found, ...copiedLocks(headers, nowMs) }
 }
 
-function takenLocks(headers: IncomingHttpHeaders, nowMs: number): Record<string, string> {
+function copiedLocks(headers: IncomingHttpHeaders, nowMs: number): Record<string, string> {
   const hold = headers['x-amz-object-lock-legal-hold']
   const mode = headers['x-amz-object-lock-mode']
   const until = headers['x-amz-object-lock-retain-until-date']
@@ -39,8 +39,8 @@ function takenLocks(headers: IncomingHttpHeaders, nowMs: number): Record<string,
 
 const checksumHeader = /^x-amz-checksum-(?!type$|algorithm$|mode$)[a-z0-9]+$/
 
-/** The checksum of the bytes that were read, which the write then has to match. None where it is a digest of the parts' digests. */
-export function takenChecksum(headers: IncomingHttpHeaders): Record<string, string> {
+/** The checksum of the bytes that were read, which the written ones must match. Empty where it is composite: a digest of the parts' digests. */
+export function copiedChecksum(headers: IncomingHttpHeaders): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     if (checksumHeader.test(name) && typeof value === 'string' && !value.includes('-')) return { [name]: value }
   }
@@ -48,14 +48,14 @@ export function takenChecksum(headers: IncomingHttpHeaders): Record<string, stri
 }
 
 /**
- * How the checksum of a multipart object is made, as its upload asks for it. Each part of a composite one then needs its own, which not every source tells.
- * Both: the answers to reads of the object, and of its first part.
+ * The headers that ask an upload for the same kind of checksum. With a composite one, each part needs its own, which not every source gives. `whole` and `first` are
+ * the headers of the object and of its first part.
  */
-export function takenChecksumKind(whole: IncomingHttpHeaders, first: IncomingHttpHeaders): Record<string, string> {
+export function copiedChecksumKind(whole: IncomingHttpHeaders, first: IncomingHttpHeaders): Record<string, string> {
   const name = Object.keys(whole).find((header) => checksumHeader.test(header))
   const type = whole['x-amz-checksum-type']
   if (name === undefined || typeof type !== 'string') return {}
-  if (type === 'COMPOSITE' && takenChecksum(first)[name] === undefined) return {}
+  if (type === 'COMPOSITE' && copiedChecksum(first)[name] === undefined) return {}
   return { 'x-amz-checksum-algorithm': name.slice('x-amz-checksum-'.length).toUpperCase(), 'x-amz-checksum-type': type }
 }
 
@@ -65,7 +65,7 @@ export function md5Of(etag: string, headers: IncomingHttpHeaders): string | unde
   return isDigest ? Buffer.from(etag, 'hex').toString('base64') : undefined
 }
 
-/** Whether the object is encrypted in a way that makes its ETag something else than a digest of its bytes. */
+/** Whether the object is encrypted so that its ETag is not a digest of its bytes. */
 export function hasOpaqueEtag(headers: IncomingHttpHeaders): boolean {
   const encryption = headers['x-amz-server-side-encryption']
   return (
@@ -82,7 +82,7 @@ export function taggingHeader(document: XmlElement): string {
 }
 
 /** Lets the copy have the time of its original. None where the source tells no time. */
-export const originalTime = ({ modifiedMs }: Pick<SeenVersion, 'modifiedMs'>): Record<string, string> =>
+export const originalTime = ({ modifiedMs }: Pick<ListedVersion, 'modifiedMs'>): Record<string, string> =>
   modifiedMs > 0 ? { [originalTimeHeader]: new Date(modifiedMs).toISOString() } : {}
 
 export const etagOf = (headers: IncomingHttpHeaders): string => (headers.etag ?? '').replaceAll('"', '')

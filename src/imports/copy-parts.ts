@@ -7,11 +7,18 @@ import { EndpointRefused } from '../endpoint/failures.ts'
 import { withRetries } from '../endpoint/retries.ts'
 import { childText } from '../endpoint/xml.ts'
 import { isMultipart } from './compare.ts'
-import { etagOf, hasOpaqueEtag, originalTime, takenChecksum, takenChecksumKind, takenHeaders } from './described.ts'
+import {
+  copiedChecksum,
+  copiedChecksumKind,
+  copiedHeaders,
+  etagOf,
+  hasOpaqueEtag,
+  originalTime,
+} from './copied-headers.ts'
 import { ImportRefused } from './failures.ts'
 import { importLimits } from './import-limits.ts'
-import type { SeenVersion } from './listing.ts'
-import { asksForLock, bodyOf, type Route, takenTags, withDigest } from './route.ts'
+import type { ListedVersion } from './listing.ts'
+import { asksForLock, bodyOf, copiedTags, type Route, withDigest } from './route.ts'
 
 /** A part, and how to read its bytes from the source. */
 interface Part {
@@ -20,12 +27,12 @@ interface Part {
   headers: Record<string, string>
 }
 
-/** The upload that the copy is made by. */
+/** The upload that makes the copy. */
 interface Upload {
   route: Route
   key: string
   uploadId: string
-  /** Its checksum is made of those of the parts, which it needs. */
+  /** Its checksum is made of those of its parts, so each part must be sent with one. */
   isComposite: boolean
   isLocked: boolean
 }
@@ -37,7 +44,7 @@ interface CopiedPart {
 }
 
 /** Rejects as `copyVersion`. */
-export async function copyParts(route: Route, key: string, version: SeenVersion): Promise<void> {
+export async function copyParts(route: Route, key: string, version: ListedVersion): Promise<void> {
   const { source, target, from, to, clock } = route
   const { versionId } = version
   const asked = { bucket: from, key, headers: { 'x-amz-checksum-mode': 'ENABLED' } }
@@ -45,9 +52,9 @@ export async function copyParts(route: Route, key: string, version: SeenVersion)
   const first = await headersOfFirstPart(source, { ...asked, query: { versionId, partNumber: '1' } })
   const count = Number(first['x-amz-mp-parts-count'] ?? 0)
   const parts = count > 0 ? numberedParts(count) : rangesOf(version.size)
-  const checksum = count > 0 ? takenChecksumKind(whole, first) : {}
-  const tags = await takenTags(route, key, versionId, whole)
-  const headers = { ...takenHeaders(whole, clock.now()), ...checksum, ...tags, ...originalTime(version) }
+  const checksum = count > 0 ? copiedChecksumKind(whole, first) : {}
+  const tags = await copiedTags(route, key, versionId, whole)
+  const headers = { ...copiedHeaders(whole, clock.now()), ...checksum, ...tags, ...originalTime(version) }
   const begun = await target.readDocument({ method: 'POST', bucket: to, key, query: { uploads: '' }, headers })
   const upload = {
     route,
@@ -68,13 +75,13 @@ export async function copyParts(route: Route, key: string, version: SeenVersion)
     if (isVerifiable && made.etag !== etagOf(whole)) await refuseCopy(upload, made.versionId)
   } catch (error) {
     await target.read({ method: 'DELETE', bucket: to, key, query: { uploadId: upload.uploadId } }).catch(() => {
-      // It stays open, and expires.
+      // It stays open until it expires.
     })
     throw error
   }
 }
 
-/** None where the server knows no parts of objects. */
+/** Empty where the source can't read single parts. */
 async function headersOfFirstPart(
   source: Endpoint,
   asked: Omit<EndpointRequest, 'method'>,
@@ -98,7 +105,7 @@ function rangesOf(size: number): Part[] {
   })
 }
 
-/** All parts must come from the object with the ETag `etag`. A part that fails is sent again, because it replaces itself. */
+/** Copies all parts, which must come from the object with the ETag `etag`. A part that fails is sent again, which replaces it. */
 async function copyEach(
   upload: Upload,
   parts: readonly Part[],
@@ -120,7 +127,7 @@ async function copyPart(
   const { source, target, from, to } = route
   const answer = await source.ask({ method: 'GET', bucket: from, key, ...read })
   try {
-    const checksum = isComposite ? takenChecksum(answer.headers) : {}
+    const checksum = isComposite ? copiedChecksum(answer.headers) : {}
     const write = withDigest({ headers: checksum, body: await bodyOf(answer) }, isLocked)
     const query = { partNumber: `${number}`, uploadId }
     const written = await target.read({ method: 'PUT', bucket: to, key, query, ...write })
@@ -143,6 +150,6 @@ function checksumElement(checksum: Readonly<Record<string, string>>): string {
 async function refuseCopy({ route, key }: Upload, versionId: string | undefined): Promise<never> {
   await route.target.read({ method: 'DELETE', bucket: route.to, key, query: { versionId } })
   throw new ImportRefused(
-    `the bytes of ${key} do not have the digest that the source tells for them; the copy is removed`,
+    `the bytes of ${key} do not have the digest that the source gives for them; the copy was removed`,
   )
 }

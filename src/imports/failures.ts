@@ -1,7 +1,7 @@
-/** What can stop an import besides its endpoints. */
+/** Failures of an import other than those of its endpoints. */
 import { TransferFailed } from '../endpoint/failures.ts'
 
-/** What the endpoints say does not go together. */
+/** The import can't be made, although both endpoints answered: what they say does not fit together. */
 export class ImportRefused extends TransferFailed {
   constructor(message: string) {
     super(message)

@@ -1,4 +1,4 @@
-/** Brings a bucket of another S3 server here: what is missing, key by key, while both are in use. */
+/** Imports a bucket of another S3 server: copies what is missing, key by key, while both are in use. */
 
 import { eachOf } from '../each-of.ts'
 import { endpointLimits } from '../endpoint/endpoint-limits.ts'
@@ -8,10 +8,10 @@ import { type BucketRoute, finishBucket, hasBucket, prepareBucket, versioningOf 
 import { type Comparing, type KeyPair, type KeyPlan, pairedKeys, planCurrent, planHistory } from './compare.ts'
 import { copyVersion } from './copy-version.ts'
 import { ImportRefused } from './failures.ts'
-import { type ListedBucket, listedKeys, type SeenVersion, versionsOf } from './listing.ts'
+import { type ListedBucket, type ListedVersion, listedKeys, versionsOf } from './listing.ts'
 import type { Route } from './route.ts'
 
-export interface ImportAsked extends Omit<Route, 'ignoreEtags'>, Comparing {
+export interface ImportOptions extends Omit<Route, 'ignoreEtags'>, Comparing {
   /** Only keys that start with it. Empty: all. */
   prefix: string
   versions: 'all' | 'current'
@@ -27,78 +27,77 @@ export interface ImportCounts {
   /** Versions, with their delete markers. */
   copied: number
   bytes: number
-  /** Keys that are as they should be. */
+  /** Keys that need no copy. */
   same: number
   newerHere: number
   deleted: number
   failed: number
 }
 
-/** Is told what happens. */
 export interface ImportListener {
   counted(counts: ImportCounts): void
   /** A key could not be copied, or not all of it. */
   failed(key: string, reason: string): void
   newerHere(key: string): void
-  settingLeft(setting: string, reason: string): void
+  settingSkipped(setting: string, reason: string): void
 }
 
-/** May run again and again. Rejects with `TransferFailed`. */
-export async function importBucket(asked: ImportAsked, listener: ImportListener): Promise<ImportCounts> {
-  const { source, target, from, to, dryRun } = asked
+/** Can be repeated: each run copies what has changed since. Rejects with `TransferFailed`. */
+export async function importBucket(options: ImportOptions, listener: ImportListener): Promise<ImportCounts> {
+  const { source, target, from, to, dryRun } = options
   const versioning = await versioningOf(source, from)
-  const versions = versioning === undefined ? 'current' : asked.versions
-  const route: BucketRoute = { source, target, from, to, tell: listener.settingLeft }
+  const versions = versioning === undefined ? 'current' : options.versions
+  const route: BucketRoute = { source, target, from, to, skipped: listener.settingSkipped }
   const kept = versions === 'all' ? versioning : undefined
   if (!dryRun) await prepareBucket(route, kept)
   const theirs: ListedBucket = { endpoint: source, bucket: from, versions }
   const ours: ListedBucket = { endpoint: target, bucket: to, versions }
   const isHere = !dryRun || (await hasBucket(target, to))
-  const work = new KeyWork(asked, theirs, ours, listener)
-  const pairs = pairedKeys(listedKeys(theirs, asked.prefix), isHere ? listedKeys(ours, asked.prefix) : nothing())
-  await eachOf(pairs, asked.parallel, (pair) => work.do(pair))
+  const importer = new KeyImporter(options, theirs, ours, listener)
+  const pairs = pairedKeys(listedKeys(theirs, options.prefix), isHere ? listedKeys(ours, options.prefix) : nothing())
+  await eachOf(pairs, options.parallel, (pair) => importer.importKey(pair))
   if (!dryRun) await finishBucket(route, kept)
-  return work.counts
+  return importer.counts
 }
 
 async function* nothing(): AsyncGenerator<never> {}
 
-class KeyWork {
+class KeyImporter {
   readonly counts: ImportCounts = { copied: 0, bytes: 0, same: 0, newerHere: 0, deleted: 0, failed: 0 }
-  readonly #asked: ImportAsked
+  readonly #options: ImportOptions
   readonly #theirs: ListedBucket
   readonly #ours: ListedBucket
   readonly #listener: ImportListener
 
-  constructor(asked: ImportAsked, theirs: ListedBucket, ours: ListedBucket, listener: ImportListener) {
-    this.#asked = asked
+  constructor(options: ImportOptions, theirs: ListedBucket, ours: ListedBucket, listener: ImportListener) {
+    this.#options = options
     this.#theirs = theirs
     this.#ours = ours
     this.#listener = listener
   }
 
-  /** Brings one key here. Whatever goes wrong with it alone is told, and counted. */
-  async do(pair: KeyPair): Promise<void> {
-    let now = pair
-    for (let failed = 1; ; failed++) {
+  /** Imports one key. Failures that concern only this key are reported and counted. */
+  async importKey(pair: KeyPair): Promise<void> {
+    let current = pair
+    for (let failures = 1; ; failures++) {
       try {
-        await this.#bring(now)
+        await this.#importOnce(current)
         break
       } catch (error) {
         if (!(error instanceof TransferFailed)) throw error
-        if (!isTransient(error) || failed === endpointLimits.attempts) {
+        if (!isTransient(error) || failures === endpointLimits.attempts) {
           this.#fail(pair.key, error.message)
           break
         }
-        await pauseAfterFailure(failed)
-        // A write that was not answered may have been made, and the source may have changed.
-        now = await this.#readAgain(pair.key)
+        await pauseAfterFailure(failures)
+        // A write without an answer may have taken effect, and the source may have changed.
+        current = await this.#readAgain(pair.key)
       }
     }
     this.#listener.counted(this.counts)
   }
 
-  async #bring(pair: KeyPair): Promise<void> {
+  async #importOnce(pair: KeyPair): Promise<void> {
     const { counts } = this
     if (pair.source === undefined) return this.#deleteMissing(pair)
     const plan = this.#planOf(pair)
@@ -116,19 +115,19 @@ class KeyWork {
   #planOf({ source, target }: KeyPair): KeyPlan {
     const [theirs, ours] = [source?.versions ?? [], target?.versions ?? []]
     return this.#theirs.versions === 'all'
-      ? planHistory(theirs.toReversed(), ours.toReversed(), this.#asked)
-      : planCurrent(theirs[0], ours[0], this.#asked)
+      ? planHistory(theirs.toReversed(), ours.toReversed(), this.#options)
+      : planCurrent(theirs[0], ours[0], this.#options)
   }
 
-  async #copy(key: string, version: SeenVersion): Promise<void> {
-    if (!this.#asked.dryRun) await copyVersion(this.#asked, key, version)
+  async #copy(key: string, version: ListedVersion): Promise<void> {
+    if (!this.#options.dryRun) await copyVersion(this.#options, key, version)
     this.counts.copied++
     this.counts.bytes += version.size
   }
 
-  /** A delete marker hides the key already. */
+  /** Leaves keys that a delete marker hides already. */
   async #deleteMissing({ key, target }: KeyPair): Promise<void> {
-    const { target: endpoint, to, deleteMissing, dryRun } = this.#asked
+    const { target: endpoint, to, deleteMissing, dryRun } = this.#options
     if (!deleteMissing || target?.versions[0]?.isMarker === true) return
     if (!dryRun) await endpoint.read({ method: 'DELETE', bucket: to, key })
     this.counts.deleted++

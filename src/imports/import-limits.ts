@@ -10,8 +10,8 @@ export const importLimits = {
   /** S3's largest object in one request, and most parts of an object. */
   putBytesMax: 5 * 1024 * MiB,
   partsMax: 10_000,
-  /** The least size of parts where the source does not tell its own. */
+  /** The least size of parts where the source does not tell the original ones. */
   partBytesMin: 64 * MiB,
-  /** Failures of a bucket that are told one by one. */
-  failuresToldMax: 20,
+  /** Failures of a bucket that are printed one by one. */
+  failuresListedMax: 20,
 } as const

@@ -4,7 +4,7 @@ import { childText, elementsNamed, type XmlElement } from '../endpoint/xml.ts'
 import { ImportRefused } from './failures.ts'
 
 /** A version as a listing shows it. */
-export interface SeenVersion {
+export interface ListedVersion {
   isMarker: boolean
   /** Absent: the bucket has no versions. */
   versionId: string | undefined
@@ -17,7 +17,7 @@ export interface SeenVersion {
 export interface ListedKey {
   key: string
   /** The newest first. */
-  versions: readonly SeenVersion[]
+  versions: readonly ListedVersion[]
 }
 
 export interface ListedBucket {
@@ -33,7 +33,7 @@ export async function* listedKeys(
   prefix: string,
 ): AsyncGenerator<ListedKey> {
   const listing = versions === 'all' ? versionListing : objectListing
-  let group: { key: string; versions: SeenVersion[] } | undefined
+  let group: { key: string; versions: ListedVersion[] } | undefined
   let at: Record<string, string> | undefined = {}
   while (at !== undefined) {
     const query = { ...listing.query, prefix, 'encoding-type': 'url', ...at }
@@ -46,7 +46,7 @@ export async function* listedKeys(
         if (group !== undefined) yield group
         group = { key, versions: [] }
       }
-      group.versions.push(seenVersion(element))
+      group.versions.push(listedVersion(element))
     }
     const next = listing.next(page, decode)
     if (next !== undefined && JSON.stringify(next) === JSON.stringify(at)) {
@@ -79,9 +79,9 @@ export async function bucketNames(endpoint: Endpoint): Promise<string[]> {
 
 interface Listing {
   query: Record<string, string>
-  /** The elements that stand for versions. */
+  /** The elements that describe versions. */
   elements: readonly string[]
-  /** What the next page is asked with. `undefined`: this was the last one. */
+  /** The query of the next page. `undefined`: this was the last one. */
   next(page: XmlElement, decode: (text: string) => string): Record<string, string> | undefined
 }
 
@@ -105,7 +105,7 @@ const objectListing: Listing = {
 
 const isTruncated = (page: XmlElement): boolean => childText(page, 'IsTruncated') === 'true'
 
-function seenVersion(element: XmlElement): SeenVersion {
+function listedVersion(element: XmlElement): ListedVersion {
   const modifiedMs = Date.parse(childText(element, 'LastModified') ?? '')
   return {
     isMarker: element.name === 'DeleteMarker',
@@ -118,11 +118,11 @@ function seenVersion(element: XmlElement): SeenVersion {
 
 const same = (text: string): string => text
 
-/** S3 writes spaces as plus signs there. */
+/** S3 writes a space as a plus sign in listings. */
 function urlDecoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw new ImportRefused(`a key is no UTF-8: ${text}`)
+    throw new ImportRefused(`a key is not UTF-8: ${text}`)
   }
 }

@@ -1,10 +1,10 @@
-/** The way of an object from the source to its copy. */
+/** Where an object is copied from and to, and what reads and writes of it have in common. */
 import { hash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import type { Answer, Endpoint, StreamedBody } from '../endpoint/endpoint.ts'
 import { endpointLimits } from '../endpoint/endpoint-limits.ts'
 import { EndpointUnreachable } from '../endpoint/failures.ts'
-import { taggingHeader } from './described.ts'
+import { taggingHeader } from './copied-headers.ts'
 import { ImportRefused } from './failures.ts'
 
 export interface Route {
@@ -13,13 +13,13 @@ export interface Route {
   /** The names of the bucket there and here. */
   from: string
   to: string
-  /** The source's ETags are no digests, so they verify nothing. */
+  /** The source's ETags are not digests, so they verify nothing. */
   ignoreEtags: boolean
   clock: Pick<Clock, 'now'>
 }
 
 /** The tags of a version, as the header of a write. `headers`: the answer to a read of it. */
-export async function takenTags(
+export async function copiedTags(
   { source, from }: Route,
   key: string,
   versionId: string | undefined,
@@ -35,7 +35,7 @@ export interface Write {
   body: Buffer | StreamedBody
 }
 
-/** A write with a lock needs a digest. The source tells none for some objects, and for parts. */
+/** Adds a digest to a write with a lock, which S3 demands. The source gives none for parts and for some objects. */
 export function withDigest({ headers, body }: Write, isLocked: boolean): Write {
   const hasDigest = Object.keys(headers).some((name) => name === 'content-md5' || name.startsWith('x-amz-checksum-'))
   if (hasDigest || !isLocked) return { headers, body }

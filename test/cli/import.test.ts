@@ -165,7 +165,7 @@ describe('holdfast import', () => {
       [['import'], /name the server to import from/],
       [['import', 'old.example.com'], /expects a URL such as/],
       [['import', from, '--endpoint', 'nowhere'], /--endpoint: expects a URL/],
-      [['import', from, '--to', 'other'], /--to names the bucket for one bucket/],
+      [['import', from, '--to', 'other'], /--to needs exactly one bucket/],
       [['import', from, 'photos', '--parallel', '0'], /--parallel: expects a number from 1 to 256/],
     ]
     for (const [words, message] of rows) {

@@ -1,22 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type KeyPair, pairedKeys, planCurrent, planHistory } from '../../src/imports/compare.ts'
-import type { ListedKey, SeenVersion } from '../../src/imports/listing.ts'
+import type { ListedKey, ListedVersion } from '../../src/imports/listing.ts'
 import { compareUtf8 } from '../../src/rules/utf8-order.ts'
 
 const importedMs = 1_000
-const object = (etag: string, modifiedMs = 0, size = 1): SeenVersion => ({
+const object = (etag: string, modifiedMs = 0, size = 1): ListedVersion => ({
   isMarker: false,
   versionId: undefined,
   size,
   etag,
   modifiedMs,
 })
-const marker: SeenVersion = { isMarker: true, versionId: 'm', size: 0, etag: '', modifiedMs: 0 }
+const marker: ListedVersion = { isMarker: true, versionId: 'm', size: 0, etag: '', modifiedMs: 0 }
 const strict = { overwrite: false, ignoreEtags: false }
 
 describe('the plan for the newest object of a key', () => {
-  const rows: [string, SeenVersion | undefined, SeenVersion | undefined, Partial<typeof strict>, string][] = [
+  const rows: [string, ListedVersion | undefined, ListedVersion | undefined, Partial<typeof strict>, string][] = [
     ['not here', object('a'), undefined, {}, 'copy'],
     ['not there', undefined, object('a'), {}, 'same'],
     ['the same', object('a'), object('a', importedMs), {}, 'same'],
@@ -39,9 +39,9 @@ describe('the plan for the newest object of a key', () => {
 
 describe('the plan for all versions of a key', () => {
   /** One letter a version, the oldest first. A dash is a delete marker. */
-  const history = (text: string, modifiedMs = 0): SeenVersion[] =>
+  const history = (text: string, modifiedMs = 0): ListedVersion[] =>
     [...text].map((letter) => (letter === '-' ? marker : object(letter, modifiedMs)))
-  const written = (versions: readonly SeenVersion[]): string =>
+  const written = (versions: readonly ListedVersion[]): string =>
     versions.map(({ isMarker, etag }) => (isMarker ? '-' : etag)).join('')
   const planned = (source: string, target: string): string => {
     const plan = planHistory(history(source), history(target, importedMs), strict)

@@ -192,7 +192,7 @@ describe('an import of versions', () => {
     await expectSame()
   })
 
-  it('takes locked objects of several parts, and large ones whose ETag is no digest', async () => {
+  it('takes locked objects of several parts, and large ones whose ETag is not a digest', async () => {
     await makeBucket({ ObjectLockEnabledForBucket: true })
     await putParts('parts', { ChecksumAlgorithm: 'SHA256', ChecksumType: 'COMPOSITE' })
     const hold = { LegalHold: { Status: 'ON' } } as const
@@ -261,7 +261,7 @@ describe('an import of versions', () => {
   it('refuses a bucket here that lacks the lock', async () => {
     await makeBucket({ ObjectLockEnabledForBucket: true })
     await world.here.send(new CreateBucketCommand({ Bucket }))
-    await expect(world.import(Bucket)).rejects.toThrow(/has Object Lock, but photos is here without it/)
+    await expect(world.import(Bucket)).rejects.toThrow(/has Object Lock, but photos exists here without it/)
   })
 })
 

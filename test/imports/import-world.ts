@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { systemClock } from '../../src/clock.ts'
 import { Endpoint } from '../../src/endpoint/endpoint.ts'
-import { type ImportAsked, type ImportCounts, importBucket } from '../../src/imports/import-bucket.ts'
+import { type ImportCounts, type ImportOptions, importBucket } from '../../src/imports/import-bucket.ts'
 import { type Server, startServer } from '../../src/index.ts'
 
 export interface ImportWorld extends AsyncDisposable {
@@ -25,7 +25,7 @@ export interface ImportWorld extends AsyncDisposable {
   /** What the last import told. */
   told: string[]
   /** From `bucket` there to `bucket` here. */
-  import(bucket: string, how?: Partial<ImportAsked>): Promise<ImportCounts>
+  import(bucket: string, how?: Partial<ImportOptions>): Promise<ImportCounts>
 }
 
 export interface Ends {
@@ -61,7 +61,7 @@ export async function openImportWorld({ source, theirs: way, target }: Ends = {}
           counted() {},
           failed: (key, reason) => told.push(`${key}: ${reason}`),
           newerHere: (key) => told.push(`${key}: newer here`),
-          settingLeft: (setting, reason) => told.push(`${setting}: ${reason}`),
+          settingSkipped: (setting, reason) => told.push(`${setting}: ${reason}`),
         },
       )
     },

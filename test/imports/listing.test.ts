@@ -60,7 +60,7 @@ it('takes keys as they are where the server did not encode them', async () => {
   expect(await keysIn('current')).toMatchObject([{ key: 'a+b%20', versions: [{ etag: 'x', size: 1 }] }])
 })
 
-it('says so when what answers is no S3 endpoint', async () => {
+it('says so when what answers is not an S3 endpoint', async () => {
   pages = { 'list-type=2': '<!doctype html><p>Welcome' }
   await expect(keysIn('current')).rejects.toThrow(/its answer is not XML; is it an S3 endpoint/)
 })

@@ -1,10 +1,10 @@
-/** `holdfast import`: brings buckets of another S3 server here, while both are in use. */
+/** `holdfast import`: copies buckets of another S3 server to this one, while both are in use. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { duration } from '../../config/kinds.ts'
 import { Endpoint } from '../../endpoint/endpoint.ts'
 import { TransferFailed } from '../../endpoint/failures.ts'
-import { type ImportAsked, type ImportCounts, importBucket } from '../../imports/import-bucket.ts'
+import { type ImportCounts, type ImportOptions, importBucket } from '../../imports/import-bucket.ts'
 import { importLimits } from '../../imports/import-limits.ts'
 import { bucketNames } from '../../imports/listing.ts'
 import type { CommandDeclaration, Invocation } from '../command.ts'
@@ -13,16 +13,15 @@ import { flagValue } from '../flag-values.ts'
 import { formatBytes, openProgress } from '../tasks/progress.ts'
 import { sourceOf, targetOf } from './import-endpoints.ts'
 
-/** What holds for every bucket of a run. */
-type Run = Omit<ImportAsked, 'from' | 'to'>
+/** What all buckets of a run have in common. */
+type Run = Omit<ImportOptions, 'from' | 'to'>
 
 export const runImport: CommandDeclaration['run'] = async (invocation) => {
   const [url, ...buckets] = invocation.words
   if (url === undefined) throw new ConfigurationError('name the server to import from: holdfast import URL [BUCKET...]')
   const run = await runOf(invocation, url)
   const to = textOf(invocation, 'to')
-  if (to !== undefined && buckets.length !== 1)
-    throw new ConfigurationError('--to names the bucket for one bucket: name that one')
+  if (to !== undefined && buckets.length !== 1) throw new ConfigurationError('--to needs exactly one bucket to import')
   const every = textOf(invocation, 'every')
   const everyMs = every === undefined ? undefined : flagValue('--every', duration(1000), every)
   if (everyMs === undefined)
@@ -87,37 +86,38 @@ function parallelOf(text: string | undefined): number {
   throw new ConfigurationError(`--parallel: expects a number from 1 to ${importLimits.parallelMax}, not '${text}'`)
 }
 
-/** A bucket that fails as a whole does not keep the others from coming. */
-async function importOne(invocation: Invocation, asked: ImportAsked): Promise<{ failed: number }> {
+/** A bucket that fails as a whole does not stop the import of the others. */
+async function importOne(invocation: Invocation, options: ImportOptions): Promise<{ failed: number }> {
   const { json, print, notice } = invocation
-  const { from, to, dryRun } = asked
+  const { from, to, dryRun } = options
   const progress = openProgress({ label: from, json, print })
-  let told = 0
-  const tell = (event: string, about: Record<string, string>, line: string): void => {
+  let reported = 0
+  const report = (event: string, about: Record<string, string>, line: string): void => {
     if (json) print(JSON.stringify({ event, bucket: from, ...about }))
-    else if (told++ < importLimits.failuresToldMax) notice(line)
+    else if (reported++ < importLimits.failuresListedMax) notice(line)
   }
   try {
-    const counts = await importBucket(asked, {
+    const counts = await importBucket(options, {
       counted: (now) => progress.show(shownProgress(now)),
-      failed: (key, reason) => tell('failed', { key, reason }, `${from}/${key}: ${reason}`),
-      newerHere: (key) => tell('newerHere', { key }, `${from}/${key}: left alone, because it is newer here`),
-      settingLeft: (setting, reason) =>
-        tell('settingLeft', { setting, reason }, `${from}: without its ${setting}: ${reason}`),
+      failed: (key, reason) => report('failed', { key, reason }, `${from}/${key}: ${reason}`),
+      newerHere: (key) => report('newerHere', { key }, `${from}/${key}: left alone, because it is newer here`),
+      settingSkipped: (setting, reason) =>
+        report('settingLeft', { setting, reason }, `${from}: without its ${setting}: ${reason}`),
     })
     progress.end(shownProgress(counts))
-    if (told > importLimits.failuresToldMax) notice(`${from}: ${told - importLimits.failuresToldMax} more of these`)
+    if (reported > importLimits.failuresListedMax)
+      notice(`${from}: ${reported - importLimits.failuresListedMax} more of these`)
     if (json) print(JSON.stringify({ event: 'imported', bucket: from, to, dryRun, ...counts }))
-    else if (isNews(invocation, counts)) print(summaryOf(asked, counts))
+    else if (isNews(invocation, counts)) print(summaryOf(options, counts))
     return counts
   } catch (error) {
     if (!(error instanceof TransferFailed)) throw error
-    tell('bucketFailed', { reason: error.message }, `${from}: ${error.message}. Repeat the command to go on`)
+    report('bucketFailed', { reason: error.message }, `${from}: ${error.message}. Repeat the command to continue`)
     return { failed: 1 }
   }
 }
 
-/** Whoever follows another server reads only of what came. */
+/** Whoever follows another server wants to read only about changes. */
 const isNews = ({ extra }: Invocation, { copied, deleted, failed }: ImportCounts): boolean =>
   extra.every === undefined || copied + deleted + failed > 0
 
@@ -127,7 +127,7 @@ const shownProgress = ({ bytes, copied, same, failed }: ImportCounts) => ({
   counts: { copied, same, failed },
 })
 
-function summaryOf({ from, to, dryRun }: ImportAsked, { copied, bytes, ...keys }: ImportCounts): string {
+function summaryOf({ from, to, dryRun }: ImportOptions, { copied, bytes, ...keys }: ImportCounts): string {
   const where = from === to ? from : `${from} to ${to}`
   const rest = [
     [keys.same, 'keys were here already'],
