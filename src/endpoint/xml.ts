@@ -8,7 +8,7 @@ export interface XmlElement {
   children: XmlElement[]
 }
 
-/** The root element. `undefined`: the document is no XML that S3 would write. */
+/** The root element. `undefined`: the document is not XML that S3 would write. */
 export function readXml(document: string): XmlElement | undefined {
   const above: XmlElement = { name: '', text: '', children: [] }
   const open = [above]

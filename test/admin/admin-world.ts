@@ -70,7 +70,7 @@ export interface AdminWorld {
   /** The requests that the S3 port would have served. */
   requests: LocalRequests
   ask(asked: Asked): Promise<Reply>
-  /** The same for answers that are no JSON. */
+  /** The same for answers that are not JSON. */
   raw(asked: Asked): Promise<Omit<Reply, 'json'>>
   close(): Promise<void>
 }

@@ -44,7 +44,7 @@ describe('the mark', () => {
     ['goes on as measured when the clock is years ahead', later(minuteMs, 1000 * dayMs), minuteMs],
     ['goes on as measured when the clock was set back', later(minuteMs, -hourMs), minuteMs],
     ['goes on as measured when the clock is a little behind', later(minuteMs, minuteMs - 1), minuteMs],
-    ['goes on as measured when the clock is no number', later(minuteMs, Number.NaN), minuteMs],
+    ['goes on as measured when the clock is not a number', later(minuteMs, Number.NaN), minuteMs],
     ['stays when nothing has passed', later(0, -1), 0],
     ['follows a month that the machine slept through', later(30 * dayMs, 30 * dayMs), 30 * dayMs],
     ['follows days that the machine was off', later(minuteMs, downtimeMs, 'next boot'), downtimeMs],

@@ -250,7 +250,7 @@ describe('bad input is refused by name and changes nothing', () => {
   ])('tags %s', (_, tags, code) => expectRefused(code, () => it_.verbs.users.setTags('main', 'ann', tags)))
 
   it.each<[string, string, string]>([
-    ['that is no JSON', '{', 'MalformedPolicyDocument'],
+    ['that is not JSON', '{', 'MalformedPolicyDocument'],
     [
       'that names a principal',
       allowing('s3:Get*').replace('"Effect"', '"Principal":"*","Effect"'),

@@ -81,7 +81,7 @@ export const md5Ways: readonly Way[] = [
 
 const md5Header = ({ md5 = '' }: Sums): Record<string, string> => ({ 'Content-MD5': md5 })
 
-/** Values that are no digest of `bytes` bytes in base64, made of one that is. */
+/** Values that are not digests of `bytes` bytes in base64, made of one that is. */
 export function malformedOf(right: string): [what: string, value: string][] {
   const digest = Buffer.from(right, 'base64')
   const padding = right.slice(right.indexOf('='))

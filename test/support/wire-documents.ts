@@ -24,7 +24,7 @@ export function documentRows(
     ['a document that breaks off', body.slice(0, -3)],
     ['another root', '<Another/>'],
     ['an unknown element', body.replace(/(<\/\w+>)$/, '<More/>$1')],
-    ['what is no XML', 'Enabled'],
+    ['what is not XML', 'Enabled'],
     ['a document type', `<!DOCTYPE x>${body}`],
   ]
   const badDigests: [what: string, code: 'BadDigest' | 'InvalidDigest' | 'InvalidRequest', more: Partial<Ask>][] = [

@@ -54,7 +54,7 @@ const wrong: readonly [what: string, code: 'MalformedXML' | 'InvalidRequest', bo
   ['an empty rule', 'MalformedXML', corsDocument([])],
   ['a rule without a method', 'MalformedXML', corsDocument([['AllowedOrigin', '*']])],
   ['two IDs of a rule', 'MalformedXML', corsDocument([...small, ['ID', 'a'], ['ID', 'b']])],
-  ['a time that is no number', 'MalformedXML', corsDocument([...small, ['MaxAgeSeconds', 'long']])],
+  ['a time that is not a number', 'MalformedXML', corsDocument([...small, ['MaxAgeSeconds', 'long']])],
   ['a method of none', 'InvalidRequest', corsDocument([...small, ['AllowedMethod', 'PATCH']])],
   ['two rules of one ID', 'InvalidRequest', corsDocument(full, full)],
   ['two wildcards', 'InvalidRequest', corsDocument([...small, ['AllowedOrigin', '*.*']])],

@@ -99,7 +99,7 @@ const wrong: readonly Wrong[] = [
     [`${everything}<Expiration><Days>1</Days><Date>2030-01-01T00:00:00Z</Date></Expiration>`],
   ],
   ['a date that is none', 'MalformedXML', [`${everything}<Expiration><Date>20300101</Date></Expiration>`]],
-  ['days that are no number', 'MalformedXML', [days('soon')]],
+  ['days that are not a number', 'MalformedXML', [days('soon')]],
   ['noncurrent versions of no condition', 'MalformedXML', [`${everything}<NoncurrentVersionExpiration/>`]],
   ['a rule that does nothing', 'InvalidRequest', [everything]],
   [

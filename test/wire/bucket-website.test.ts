@@ -91,7 +91,7 @@ const wrong: readonly [what: string, code: ErrorCode, elements: string, details?
   ['an element that S3 does not know', 'MalformedXML', `${indexDocument}<Theme>dark</Theme>`],
   ['an empty condition', 'InvalidRequest', indexDocument + routingRules(`<Condition/>${redirect}`)],
   [
-    'a code that is no number',
+    'a code that is not a number',
     'MalformedXML',
     indexDocument + routingRules('<Redirect><HttpRedirectCode>moved</HttpRedirectCode></Redirect>'),
   ],

@@ -104,7 +104,7 @@ const refused = (vendor: VendorHeaders) => ({ ...put(vendor), afterwards: isNotT
 
 const contexts: readonly [what: string, value: string][] = [
   ['is no base64', '***'],
-  ['is no JSON', Buffer.from('{').toString('base64')],
+  ['is not JSON', Buffer.from('{').toString('base64')],
   ['is a list', Buffer.from('[]').toString('base64')],
   ['is null', Buffer.from('null').toString('base64')],
   ['holds a number', Buffer.from('{"a":1}').toString('base64')],

@@ -141,7 +141,7 @@ const malformedRules: [what: string, rule: string][] = [
   ['a period without a mode', '<Days>1</Days>'],
   ['an unknown mode', '<Mode>governance</Mode><Days>1</Days>'],
   ['days that are no integer', '<Mode>GOVERNANCE</Mode><Days>1.5</Days>'],
-  ['days that are no number', '<Mode>GOVERNANCE</Mode><Days>ten</Days>'],
+  ['days that are not a number', '<Mode>GOVERNANCE</Mode><Days>ten</Days>'],
   ['an empty default retention', ''],
 ]
 const outOfBounds: [name: 'Days' | 'Years', value: string][] = [

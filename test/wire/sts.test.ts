@@ -48,7 +48,7 @@ describe('AssumeRole', () => {
     ['less than 15 minutes', { DurationSeconds: '899' }, 400, 'ValidationError'],
     ['more than 12 hours', { DurationSeconds: '43201' }, 400, 'ValidationError'],
     ['no number of seconds', { DurationSeconds: '1h' }, 400, 'ValidationError'],
-    ['a policy that is no JSON', { Policy: 'all' }, 400, 'MalformedPolicyDocument'],
+    ['a policy that is not JSON', { Policy: 'all' }, 400, 'MalformedPolicyDocument'],
     [
       'a policy that names a principal',
       { Policy: policyOf({ Effect: 'Allow', Principal: '*', Action: 's3:*', Resource: '*' }) },

@@ -296,7 +296,7 @@ describe('a website', () => {
     expect((await visit(wire, '/dir/')).status).toBe(403)
   })
 
-  it('is no way to the API, and the API is no website', async () => {
+  it('is no way to the API, and the API is not a website', async () => {
     await publish()
     expect(told(await visit(wire, '/?list-type=2', { method: 'GET', host: 'none.site.test' })).Code).toBe(
       'NoSuchWebsiteConfiguration',

@@ -36,7 +36,7 @@ export interface Reply {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  /** The S3 error. `undefined`: the answer is no S3 error. */
+  /** The S3 error. `undefined`: the answer is not an S3 error. */
   error: XmlElement | undefined
   code: string
   /** The canonical request, as it was signed. */

@@ -78,7 +78,7 @@ async function findIdentity(bucket: ShardBucket): Promise<BucketIdentity | undef
   const { content, storeId, ...identity } = parseIdentity(found.bytes.toString(), name, [firstFormat, format])
   const owner = identity.format === format && 'owner' in content ? ownerOf(content.owner, name) : undefined
   const maintainer = 'maintainer' in content ? content.maintainer : 0
-  if (typeof maintainer !== 'number') throw new Error(`${name} is damaged: its maintainer is no number`)
+  if (typeof maintainer !== 'number') throw new Error(`${name} is damaged: its maintainer is not a number`)
   const createdAt = 'createdAt' in content ? content.createdAt : undefined
   return { content, storeId, createdAt, owner, maintainer, etag: found.etag }
 }

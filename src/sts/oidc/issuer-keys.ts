@@ -39,7 +39,7 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
   } catch {
     // The error below covers this.
   }
-  throw new IssuerUnreachable('the discovery document is no JSON object')
+  throw new IssuerUnreachable('the discovery document is not a JSON object')
 }
 
 /** Fetches again when a token names an unknown key, but at most every `oidcKeysCooldownMs`, so that made-up key ids can't flood the issuer. */

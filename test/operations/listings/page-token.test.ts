@@ -34,7 +34,7 @@ describe('a page token', () => {
     ['another kind', Buffer.from('xkey').toString('base64url')],
     ['base64 with padding', Buffer.from('kab').toString('base64url').padEnd(8, '=')],
     ['the other base64', Buffer.from('k\u00ff\u00fe').toString('base64').replace('-', '+')],
-    ['bytes that are no UTF-8', Buffer.from([0x6b, 0xff]).toString('base64url')],
+    ['bytes that are not UTF-8', Buffer.from([0x6b, 0xff]).toString('base64url')],
     ['a token with something behind', `${pageToken({ afterKey: 'ab' })}!`],
     ['a token with a space', ` ${pageToken({ afterKey: 'ab' })}`],
     ['bits that no byte has', 'a3='],

@@ -82,7 +82,7 @@ export const badAddresses: readonly BadInput[] = [
   rawPath('with a broken escape', 'InvalidURI', '/wire/%zz'),
   rawPath('with half an escape', 'InvalidURI', '/wire/%4'),
   rawPath('with a percent sign at its end', 'InvalidURI', '/wire/a%'),
-  path('that is no UTF-8', 'InvalidURI', '/wire/%ff'),
+  path('that is not UTF-8', 'InvalidURI', '/wire/%ff'),
   path('with half a character', 'InvalidURI', '/wire/%c3'),
   path('in overlong UTF-8', 'InvalidURI', '/wire/%c0%af'),
   path('with an overlong NUL', 'InvalidURI', '/wire/%c0%80'),

@@ -33,7 +33,7 @@ const trailed = (
 
 export const badChunks: readonly BadInput[] = [
   signed('without framing', 'IncompleteBody', () => 'first chunk\r\n'),
-  signed('with a size that is no number', 'IncompleteBody', (body) => body.replace(/^b;/, 'x;')),
+  signed('with a size that is not a number', 'IncompleteBody', (body) => body.replace(/^b;/, 'x;')),
   signed('with a negative size', 'IncompleteBody', (body) => body.replace(/^b;/, '-b;')),
   signed('with a size after 0x', 'IncompleteBody', (body) => body.replace(/^b;/, '0xb;')),
   signed('with a size of 17 digits', 'IncompleteBody', (body) => body.replace(/^b;/, '0000000000000000b;')),

@@ -1,4 +1,4 @@
-/** XML bodies that are no XML, too much of it, or another document than the operation reads. */
+/** XML bodies that are not XML, too much of it, or another document than the operation reads. */
 import { type BadInput, signedThen } from '../../support/wire-bad-input.ts'
 import { md5Base64 } from '../../support/wire-checksums.ts'
 
@@ -30,7 +30,7 @@ const lol = '<!DOCTYPE Tagging [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;
 const external = '<!DOCTYPE Tagging [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
 
 export const badDocuments: readonly BadInput[] = [
-  malformed('that is no XML', 'nonsense'),
+  malformed('that is not XML', 'nonsense'),
   malformed('in JSON', '{"TagSet":[]}'),
   malformed('of white space', '   \n'),
   malformed('with entities that multiply', `${lol}${within('<Tag><Key>&b;</Key><Value/></Tag>')}`),
@@ -43,7 +43,7 @@ export const badDocuments: readonly BadInput[] = [
   malformed('with a reference to half a character', within('<Tag><Key>&#xD800;</Key><Value/></Tag>')),
   malformed('with a bare ampersand', within('<Tag><Key>a&b</Key><Value/></Tag>')),
   malformed('with a raw control character', within('<Tag><Key>a\u0001b</Key><Value/></Tag>')),
-  malformed('with bytes that are no UTF-8', Buffer.from(within('<Tag><Key>\xff\xfe</Key><Value/></Tag>'), 'latin1')),
+  malformed('with bytes that are not UTF-8', Buffer.from(within('<Tag><Key>\xff\xfe</Key><Value/></Tag>'), 'latin1')),
   malformed('with overlong UTF-8', Buffer.from(within('<Tag><Key>\xc0\xaf</Key><Value/></Tag>'), 'latin1')),
   malformed('in UTF-16', Buffer.from(`\ufeff${within(tag)}`, 'utf16le')),
   malformed('that says it is in Latin-1', `<?xml version="1.0" encoding="ISO-8859-1"?>${within(tag)}`),

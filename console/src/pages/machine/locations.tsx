@@ -150,7 +150,7 @@ function Replace({ store, onClose }: { store: StoreState; onClose: () => void })
         What lay in the store is given up. A new, empty store takes its place, at the path or address of the
         configuration, and is filled from the others. Mount the new disk first.
       </p>
-      <Check label="Take a directory that is no mount, although the other stores are" value={force} />
+      <Check label="Take a directory that is not a mount, although the other stores are" value={force} />
     </FormDialog>
   )
 }
