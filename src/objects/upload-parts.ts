@@ -28,7 +28,7 @@ import { type FoundUpload, findOpenUpload, type UploadAddress } from './uploads.
 
 export interface NewPart extends UploadAddress {
   number: number
-  /** The data, with the digests that the upload calls for. Can throw when the client's checksum doesn't cap the upload's. */
+  /** The data, with the digests that the upload calls for. Can throw when the client's checksum does not fit the upload's. */
   data(upload: OpenUpload): IncomingData
   /** A customer's key must come with each part. Any other encryption must match the upload's. */
   encryption?: EncryptionRequest | undefined
