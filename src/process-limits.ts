@@ -32,6 +32,8 @@ export const processLimits = {
   workersMax: 64,
   /** How long the end of a process waits for a transaction of the metadata. */
   processEndMs: 2_000,
+  /** How long a process waits while LMDB would undo commits, because another process that opens the metadata has not finished. */
+  kvBehindMs: 10_000,
   /** The most workers that a server starts without being told. Operators who know their load can configure more. */
   workersAutoMax: 8,
   /** The fewest workers whose commits the primary makes. */

@@ -3,13 +3,14 @@
  * Knows nothing of what is stored. Durability depends on the settings below.
  */
 import { mkdir } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { open, type RootDatabase, type Transaction } from 'lmdb'
 import { systemClock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
 import { engineError, openedAt } from './engine-error.ts'
+import { dataFileName } from './integrity/lmdb-file.ts'
 import { LmdbIntegrity, versionsPerTransaction } from './integrity/lmdb-integrity.ts'
 import { mapBytes } from './integrity/lmdb-pages.ts'
 import { MetadataDamaged } from './integrity/metadata-damaged.ts'
@@ -18,6 +19,7 @@ import { KvUnavailable } from './kv.ts'
 import { type Lent, lentEntry, ownEntry, versionOf } from './lent-entries.ts'
 import { lending, ownCopy } from './lent-memory.ts'
 import { LmdbRoom } from './lmdb-room.ts'
+import { type NewestCommit, openAtNewest } from './newest-commit.ts'
 import { iteratorOf } from './range-iterator.ts'
 import { readRange } from './read-range.ts'
 import { syncDirectories } from './sync-directories.ts'
@@ -54,10 +56,10 @@ export async function openLmdb(options: LmdbOptions): Promise<Kv> {
   const directory = resolve(path)
   const firstCreated = await mkdir(directory, { recursive: true, mode: 0o700 })
   const integrity = await LmdbIntegrity.open({ directory, isWhole, onDamage, takesOver })
-  const db = openDatabase(directory)
+  const { db, newest } = await openAtNewest(join(directory, dataFileName), () => openDatabase(directory))
   // LMDB syncs its files, but not the directories that name them.
   await syncDirectories(directory, dirname(firstCreated ?? directory))
-  return new LmdbKv(db, { integrity, room: await LmdbRoom.open({ directory, db }) }, onFatal)
+  return new LmdbKv(db, { integrity, newest, room: await LmdbRoom.open({ directory, db }) }, onFatal)
 }
 
 function openDatabase(path: string): Database {
@@ -108,12 +110,12 @@ class LmdbKv implements Kv {
 
   constructor(
     db: Database,
-    { integrity, room }: { integrity: LmdbIntegrity; room: LmdbRoom },
+    { integrity, newest, room }: { integrity: LmdbIntegrity; newest: NewestCommit; room: LmdbRoom },
     onFatal: (error: Error) => void,
   ) {
     this.#db = db
     this.integrity = integrity
-    this.#batches = new BatchWriter(db, integrity)
+    this.#batches = new BatchWriter(db, integrity, newest)
     this.#room = room
     this.#onFatal = onFatal
     integrity.use({
@@ -212,6 +214,7 @@ class LmdbKv implements Kv {
     this.#closing ??= (async () => {
       await this.#writing
       await this.#room.close()
+      await this.#batches.close()
       await this.integrity.close()
       await this.#db.close()
     })()

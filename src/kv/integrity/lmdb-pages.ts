@@ -26,6 +26,20 @@ function pageSizeIn(head: Buffer): number {
   return pageSizes.find((size) => size === bytes) ?? pageSizes[0]
 }
 
+/** Where a meta page names its commit. */
+const metaTxnIdAt = 152
+/** How much of a meta page `commitOfMeta` reads. */
+export const metaBytesRead = metaTxnIdAt + 8
+
+/** `undefined` for an empty file. */
+export async function pageBytesOf(file: FileHandle): Promise<number | undefined> {
+  const { buffer: head, bytesRead } = await file.read(Buffer.alloc(metaBytesRead), 0, metaBytesRead, 0)
+  return bytesRead === 0 ? undefined : pageSizeIn(head.subarray(0, bytesRead))
+}
+
+/** Of a page that LMDB has written: it is not verified. */
+export const commitOfMeta = (page: Buffer): number => readCount(page, metaTxnIdAt)
+
 const headerBytes = 24
 const nodeHeadBytes = 8
 export const noPage = -1
@@ -142,7 +156,7 @@ function readMeta(page: Buffer, place: 0 | 1): Meta {
   if ((lastPage + 1) * pageBytes > mapBytes) throw wrong(`its last page, ${lastPage}, is behind LMDB's map`)
   const tree = (at: number, flags: number): Tree => {
     const found = page.readUInt16LE(at + 4)
-    const isNew = readCount(page, 152) === 0 && found === 0
+    const isNew = readCount(page, metaTxnIdAt) === 0 && found === 0
     if (found !== flags && !isNew) throw wrong(`a tree has the flags ${found}`)
     return {
       depth: page.readUInt16LE(at + 6),
@@ -153,7 +167,12 @@ function readMeta(page: Buffer, place: 0 | 1): Meta {
       root: page.readBigUInt64LE(at + 40) === 0xffffffffffffffffn ? noPage : readCount(page, at + 40),
     }
   }
-  const meta = { txnId: readCount(page, 152), lastPage, free: tree(48, freeTreeFlags), main: tree(96, mainTreeFlags) }
+  const meta = {
+    txnId: readCount(page, metaTxnIdAt),
+    lastPage,
+    free: tree(48, freeTreeFlags),
+    main: tree(96, mainTreeFlags),
+  }
   for (const { depth, root } of [meta.free, meta.main]) {
     if (depth > depthMax || (root === noPage) !== (depth === 0)) throw wrong(`a tree of depth ${depth}`)
     if (root !== noPage && (root < firstDataPage || root > lastPage)) throw wrong(`a tree at page ${root}`)

@@ -208,4 +208,11 @@ export const metadataMutations: readonly Mutation[] = [
     suite: 'kv/lmdb.test.ts',
     only: 'stop at the first commit',
   },
+  {
+    name: 'a commit does not look whether it begins at the newest',
+    file: 'kv/batch-writer.ts',
+    find: 'if (this.#newest.isAheadOf(this.#db)) return',
+    replace: '',
+    suite: 'kv/newest-commit.test.ts',
+  },
 ]
