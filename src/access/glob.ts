@@ -1,5 +1,7 @@
 /** The patterns in policies: `*` matches any characters, `?` matches one, and `${key}` stands for a value of the request. */
 
+import { known } from '../known.ts'
+
 export type PatternToken =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'any' }
@@ -78,42 +80,79 @@ export type GlobMatcher = (text: string, lookup: Lookup) => boolean
 
 /** Compiles a test of whether a whole text matches. Wildcards in a variable's value match only themselves. */
 export function compileGlob(tokens: readonly PatternToken[]): GlobMatcher {
-  if (hasVariable(tokens)) {
-    return (text, lookup) => {
-      const segments = segmentsOf(tokens, lookup)
-      return segments !== undefined && matchesSegments(segments, text)
-    }
-  }
+  if (hasVariable(tokens)) return compileTemplate(tokens)
   const [first, second] = tokens
   if (first === undefined) return (text) => text === ''
   if (second === undefined && first.kind === 'any') return () => true
   if (second === undefined && first.kind === 'text') return (text) => text === first.text
   if (tokens.length === 2 && first.kind === 'text' && second?.kind === 'any')
     return (text) => text.startsWith(first.text)
-  const segments = segmentsOf(tokens, () => undefined) ?? []
-  if (tokens.some(({ kind }) => kind === 'one')) return (text) => matchesSegments(segments, text)
-  const pieces = segments.map((codes) => String.fromCodePoint(...codes))
-  return (text) => matchesPieces(pieces, text)
+  const segments = splitAtStars(tokens).map((parts) => segmentOf(parts, noValues) ?? nothing)
+  if (tokens.some(({ kind }) => kind === 'one')) return remembering((text) => matchesSegments(segments, text))
+  const pieces = segments.map(({ codes }) => String.fromCodePoint(...codes))
+  return remembering((text) => matchesPieces(pieces, text))
+}
+
+/** A condition is often asked about the same value many times in a row: for each of the keys that one request deletes. */
+function remembering(test: (text: string) => boolean): GlobMatcher {
+  let last: { text: string; matches: boolean } | undefined
+  return (text) => {
+    if (last?.text !== text) last = { text, matches: test(text) }
+    return last.matches
+  }
 }
 
 /** The characters between two stars, with `mark` for `?`. */
-type Segment = readonly number[]
+interface Segment {
+  readonly codes: readonly number[]
+  /** See `masksOf`. Computed when it is first looked for. */
+  masks?: ReadonlyMap<number, Int32Array>
+}
+
+type SegmentToken = Exclude<PatternToken, { kind: 'any' }>
 
 const mark = -1
+const nothing: Segment = { codes: [] }
+const noValues: Lookup = () => undefined
 
-/** Splits at stars, so there is at least one segment. `undefined`: a variable has no value. */
-function segmentsOf(tokens: readonly PatternToken[], lookup: Lookup): Segment[] | undefined {
-  const segments: number[][] = [[]]
+function compileTemplate(tokens: readonly PatternToken[]): GlobMatcher {
+  const segments = splitAtStars(tokens).map((parts) => {
+    const fixed = hasVariable(parts) ? undefined : (segmentOf(parts, noValues) ?? nothing)
+    return (lookup: Lookup) => fixed ?? segmentOf(parts, lookup)
+  })
+  return (text, lookup) => {
+    const filled: Segment[] = []
+    for (const fill of segments) {
+      const segment = fill(lookup)
+      if (segment === undefined) return false
+      filled.push(segment)
+    }
+    return matchesSegments(filled, text)
+  }
+}
+
+/** At least one group, because a pattern without stars is one. */
+function splitAtStars(tokens: readonly PatternToken[]): SegmentToken[][] {
+  const groups: SegmentToken[][] = [[]]
   for (const token of tokens) {
-    if (token.kind === 'any') segments.push([])
-    else if (token.kind === 'one') segments.at(-1)?.push(mark)
+    if (token.kind === 'any') groups.push([])
+    else groups.at(-1)?.push(token)
+  }
+  return groups
+}
+
+/** `undefined`: a variable has no value. */
+function segmentOf(tokens: readonly SegmentToken[], lookup: Lookup): Segment | undefined {
+  const codes: number[] = []
+  for (const token of tokens) {
+    if (token.kind === 'one') codes.push(mark)
     else {
       const text = token.kind === 'text' ? token.text : (lookup(token.key) ?? token.fallback)
       if (text === undefined) return undefined
-      segments.at(-1)?.push(...codePointsOf(text))
+      for (const code of codePointsOf(text)) codes.push(code)
     }
   }
-  return segments
+  return { codes }
 }
 
 /** Code points, because `?` matches one. */
@@ -121,20 +160,28 @@ function codePointsOf(text: string): number[] {
   return Array.from(text, (char) => char.codePointAt(0) ?? 0)
 }
 
+/** All patterns of a policy are compared with the same resource, so it is taken apart once. */
+let comparedLast: { text: string; codes: readonly number[] } = { text: '', codes: [] }
+
+function codesOfCompared(text: string): readonly number[] {
+  if (comparedLast.text !== text) comparedLast = { text, codes: codePointsOf(text) }
+  return comparedLast.codes
+}
+
 /** The first segment must be at the start and the last at the end. Each other one takes the first place that fits, which leaves the most room for later ones. */
 function matchesSegments(segments: readonly Segment[], text: string): boolean {
-  const codes = codePointsOf(text)
-  const [first = [], ...others] = segments
+  const codes = codesOfCompared(text)
+  const [first = nothing, ...others] = segments
   const last = others.pop()
-  if (last === undefined) return first.length === codes.length && matchesAt(first, codes, 0)
-  const end = codes.length - last.length
-  let at = first.length
+  if (last === undefined) return first.codes.length === codes.length && matchesAt(first, codes, 0)
+  const end = codes.length - last.codes.length
+  let at = first.codes.length
   if (at > end || !matchesAt(first, codes, 0) || !matchesAt(last, codes, end)) return false
   for (const segment of others) {
-    if (segment.length === 0) continue
+    if (segment.codes.length === 0) continue
     const found = indexOfSegment(segment, codes, at, end)
     if (found < 0) return false
-    at = found + segment.length
+    at = found + segment.codes.length
   }
   return true
 }
@@ -156,7 +203,7 @@ function matchesPieces(pieces: readonly string[], text: string): boolean {
 }
 
 function matchesAt(segment: Segment, codes: readonly number[], at: number): boolean {
-  return segment.every((code, i) => code === mark || code === codes[at + i])
+  return segment.codes.every((code, i) => code === mark || code === codes[at + i])
 }
 
 /**
@@ -164,32 +211,45 @@ function matchesAt(segment: Segment, codes: readonly number[], at: number): bool
  * segment's first i + 1 characters. It costs at most a thirty-second of the product of both lengths, so the author of a policy can't slow down other requests.
  */
 function indexOfSegment(segment: Segment, codes: readonly number[], from: number, to: number): number {
-  if (segment.length > to - from) return -1
-  const words = Math.ceil(segment.length / 32)
-  const masks = masksOf(segment, words)
+  const { length } = segment.codes
+  if (length > to - from) return -1
+  segment.masks ??= masksOf(segment)
+  const { masks } = segment
+  const others = known(masks.get(mark))
+  const lastBit = 1 << ((length - 1) & 31)
+  if (length <= 32) {
+    const other = others[0] ?? 0
+    let state = 0
+    for (let at = from; at < to; at++) {
+      const mask = masks.get(codes[at] ?? mark)
+      state = ((state << 1) | 1) & (mask === undefined ? other : (mask[0] ?? 0))
+      if ((state & lastBit) !== 0) return at - length + 1
+    }
+    return -1
+  }
+  const words = others.length
   const state = new Int32Array(words)
-  const lastBit = 1 << ((segment.length - 1) & 31)
   for (let at = from; at < to; at++) {
-    const mask = masks.get(codes[at] ?? mark) ?? masks.get(mark)
+    const mask = masks.get(codes[at] ?? mark) ?? others
     let carry = 1
     for (let word = 0; word < words; word++) {
       const before = state[word] ?? 0
-      state[word] = ((before << 1) | carry) & (mask?.[word] ?? 0)
+      state[word] = ((before << 1) | carry) & (mask[word] ?? 0)
       carry = before >>> 31
     }
-    if (((state[words - 1] ?? 0) & lastBit) !== 0) return at - segment.length + 1
+    if (((state[words - 1] ?? 0) & lastBit) !== 0) return at - length + 1
   }
   return -1
 }
 
 /** For each character of the segment, a bit mask of its positions. Positions of `?` are in every mask; the mask under `mark` serves all other characters. */
-function masksOf(segment: Segment, words: number): Map<number, Int32Array> {
-  const everywhere = new Int32Array(words)
-  segment.forEach((code, i) => {
+function masksOf({ codes }: Segment): Map<number, Int32Array> {
+  const everywhere = new Int32Array(Math.ceil(codes.length / 32))
+  codes.forEach((code, i) => {
     if (code === mark) everywhere[i >>> 5] = (everywhere[i >>> 5] ?? 0) | (1 << (i & 31))
   })
   const masks = new Map([[mark, everywhere]])
-  segment.forEach((code, i) => {
+  codes.forEach((code, i) => {
     if (code === mark) return
     const mask = masks.get(code) ?? everywhere.slice()
     mask[i >>> 5] = (mask[i >>> 5] ?? 0) | (1 << (i & 31))

@@ -4,6 +4,7 @@ import { peerGroup } from '../http/connections/fair-share.ts'
 import { limits } from '../limits.ts'
 import { readCookie, setCookie } from '../logins/cookies.ts'
 import { LogInRefused } from '../logins/log-in-refused.ts'
+import { pauses } from '../pauses.ts'
 import { isoTime } from '../time-text.ts'
 import { type AdminContext, type AdminOperation, defineAdminOperation } from './requests/operation.ts'
 import { name, noInput } from './views.ts'
@@ -232,8 +233,13 @@ const explainOwnAccess = defineAdminOperation({
   handle: async ({ explain, principal, client }, _, { questions }) => {
     const secureTransport = client.origin.startsWith('https:')
     const sourceIp = client.address === '' ? undefined : client.address
-    const answers = questions.map((question) => explain({ principal }, { ...question, sourceIp, secureTransport }))
-    return { answers: await Promise.all(answers) }
+    const answers = []
+    const pause = pauses()
+    for (const question of questions) {
+      await pause()
+      answers.push(await explain({ principal }, { ...question, sourceIp, secureTransport }))
+    }
+    return { answers }
   },
 })
 

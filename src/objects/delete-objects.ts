@@ -6,11 +6,16 @@ import { readHistories } from '../commits/key-history.ts'
 import { lockNow } from '../commits/lock-clock.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { inTurns, turnOfKey } from '../commits/turns.ts'
+import { eachOf } from '../each-of.ts'
 import { S3Error } from '../errors.ts'
 import { known } from '../known.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
+import { pauses } from '../pauses.ts'
 import { type Deletion, type DeletionResult, decideDeletion, deleteObject } from './delete-object.ts'
+
+/** Keys that are deleted apart from each other at the same time. */
+const apartAtOnce = 16
 
 export interface ScopedDeletion extends Deletion {
   scope: BucketScope
@@ -58,12 +63,18 @@ async function deleteEach(
   const names = deletions.map(({ key }) => turnOfKey(bucket, key))
   const together =
     deletions.length === 1 ? undefined : await inTurns(backend, names, () => deleteTogether(backend, bucket, deletions))
-  // Each runs by itself when it is the only one, when the joint commit is too large, and when another request changed one of the keys: one busy key must not
-  // hold up the others.
-  return (
-    together ??
-    Promise.all(deletions.map((deletion) => outcomeOf(() => deleteObject(backend, deletion.scope, deletion))))
-  )
+  return together ?? deleteApart(backend, deletions)
+}
+
+/** Each by itself: when it is the only one, when the joint commit is too large, and when another request changed one of the keys. One busy key must not hold up the others. */
+async function deleteApart(backend: Backend, deletions: readonly ScopedDeletion[]): Promise<DeletionOutcome[]> {
+  const outcomes = new Map<ScopedDeletion, DeletionOutcome>()
+  const pause = pauses()
+  await eachOf(deletions, apartAtOnce, async (deletion) => {
+    await pause()
+    outcomes.set(deletion, await outcomeOf(() => deleteObject(backend, deletion.scope, deletion)))
+  })
+  return deletions.map((deletion) => known(outcomes.get(deletion)))
 }
 
 /** Resolves with `undefined` when it deleted nothing and each deletion must be tried by itself. */
@@ -80,7 +91,10 @@ async function deleteTogether(
   const histories = await outcomeOf(() => readHistories(backend, bucket, deletions))
   if (histories instanceof S3Error) return deletions.map(() => histories)
   const decisions: (Decision<DeletionResult> | S3Error)[] = []
+  const pause = pauses()
   for (const [i, deletion] of deletions.entries()) {
+    // A policy may make each decision expensive.
+    await pause()
     const historyFor = known(histories[i])
     decisions.push(await outcomeOf(() => decideDeletion(backend, historyFor(deletion.scope), deletion, now)))
   }

@@ -38,6 +38,7 @@ export const leaves = [
   'replication-limits.ts',
   'replication-site.ts',
   'each-of.ts',
+  'pauses.ts',
   'deadline.ts',
   'checksums/',
 ]

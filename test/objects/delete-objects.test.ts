@@ -53,6 +53,38 @@ describe('keys that are deleted together', () => {
     expect(await left('key')).toBe('NoSuchKey')
   })
 
+  it.each([
+    ['together', false],
+    ['apart, because another process has changed one', true],
+  ])('leave others their turn where each decision takes long: %s', async (_, isContended) => {
+    let turns = 0
+    let isOver = false
+    const turn = (): void => {
+      turns++
+      if (!isOver) setImmediate(turn)
+    }
+    const slow = {
+      name: 'bucket',
+      admit: () => {
+        const beganMs = performance.now()
+        while (performance.now() - beganMs < 2);
+      },
+    }
+    await put(made, 'key0')
+    if (isContended) {
+      made.kv.beforeNextCommit(async () => {
+        await put(elsewhere(made), 'key0', 'after')
+        turns = 0
+      })
+    }
+    setImmediate(turn)
+    const deletions = Array.from({ length: 150 }, (_, i) => ({ scope: slow, key: `key${i}` }))
+    const outcomes = await deleteObjects(made.backend, 'bucket', deletions)
+    isOver = true
+    expect(new Set(told(outcomes))).toEqual(new Set(['gone']))
+    expect(turns).toBeGreaterThan(7)
+  })
+
   it('are each told that the metadata can not be reached, and stay', async () => {
     for (const key of ['a', 'b']) await put(made, key)
     made.kv.beforeNextCommit(() => Promise.reject(new KvUnavailable('out of reach')))

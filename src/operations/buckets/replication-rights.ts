@@ -2,6 +2,7 @@
 import { eachOf } from '../../each-of.ts'
 import { S3Error } from '../../errors.ts'
 import { findBucket } from '../../objects/buckets.ts'
+import { pauses } from '../../pauses.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import type { ReplicationRule } from '../../records/replication.ts'
 import { replicationLimits } from '../../replication-limits.ts'
@@ -16,7 +17,9 @@ export async function checkRights(
   bucket: BucketRecord,
   rules: readonly ReplicationRule[],
 ): Promise<void> {
+  const pause = pauses()
   for (const key of new Set(rules.map(keysOf))) {
+    await pause()
     const source = { bucket: bucket.name, key, everyKey: true }
     context.scopeOf(source, 's3:GetObjectVersionForReplication', undefined).admit(bucket)
   }
@@ -25,6 +28,7 @@ export async function checkRights(
   )
   const sites = new Map<string, () => Promise<string | undefined>>()
   await eachOf(kinds.values(), replicationLimits.keysAtOnce, async (rule) => {
+    await pause()
     const { bucketArn } = rule.destination
     const { site, bucket: to } = destinationOf(bucketArn) ?? { bucket: '' }
     if (site === undefined) refuseFault(await ownFault(context, bucket, to, rule))

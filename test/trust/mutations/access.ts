@@ -117,9 +117,9 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: 'a star in the value of a variable is a pattern',
     file: 'access/glob.ts',
-    find: "    else if (token.kind === 'one') segments.at(-1)?.push(mark)",
+    find: 'if (hasVariable(tokens)) return compileTemplate(tokens)',
     replace:
-      "    else if (token.kind === 'one') segments.at(-1)?.push(mark)\n    else if (token.kind === 'variable' && lookup(token.key) === '*') segments.push([])",
+      "if (hasVariable(tokens)) return (text, lookup) => compileGlob(parsePattern(textOf(tokens, lookup) ?? 'none', { variables: false, wildcards: true }))(text, lookup)",
     suite: 'access/glob.test.ts',
   },
   {
