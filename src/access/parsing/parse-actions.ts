@@ -38,11 +38,15 @@ export function parseActions(statement: JsonObject, name: string, target: Policy
   for (const pattern of patterns) {
     if (pattern === '*') continue
     if (target.kind !== 'bucket' && (otherAction.test(pattern) || isAdminAction(pattern))) continue
-    if (!s3Action.test(pattern) || actionsMatching(pattern).length === 0)
+    if (!s3Action.test(pattern) || actionsMatching(pattern).length === 0 || isPastAction(pattern, target))
       throw malformed('Policy has invalid action', part, pattern)
   }
   return { negated, patterns }
 }
+
+/** A bucket's policy comes too late for the bucket's making, and would promise what it can not keep. Policies that were stored before this was refused stay readable. */
+const isPastAction = (pattern: string, target: PolicyTarget): boolean =>
+  target.kind === 'bucket' && target.stored !== true && pattern.toLowerCase() === 's3:createbucket'
 
 /** Whether it matches an action of the admin port. */
 function isAdminAction(pattern: string): boolean {

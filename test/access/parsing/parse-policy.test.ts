@@ -88,6 +88,10 @@ describe('a policy that S3 refuses', () => {
     [{ ...base, Action: 'kms:Decrypt' }, 'Policy has invalid action: statement #1, Action "kms:Decrypt"'],
     [{ ...base, Action: 's3:Foo*' }, 'Policy has invalid action: statement #1, Action "s3:Foo*"'],
     [
+      { ...base, Action: ['s3:CreateBucket'], Resource: 'arn:aws:s3:::photos' },
+      'Policy has invalid action: statement #1, Action "s3:CreateBucket"',
+    ],
+    [
       { ...base, Sid: 'Read', Resource: 'arn:aws:s3:::other/*' },
       'Policy has invalid resource: statement "Read", Resource "arn:aws:s3:::other/*"',
     ],
@@ -279,6 +283,14 @@ describe('a policy that S3 takes', () => {
     ['a variable', { ...base, Resource: `${bucketArn}/\${aws:username}/*` }],
   ])('%s', (_, statement) => {
     expect(refusal(policyText([statement]))).toEqual(['none', ''])
+  })
+
+  it('names the making of buckets, if it is stored or not of a bucket, or if a wildcard names it', () => {
+    const making = { ...base, Action: 's3:CreateBucket', Resource: 'arn:aws:s3:::photos' }
+    expect(refusal(policyText([making]), { kind: 'bucket', bucket: 'photos', stored: true })).toEqual(['none', ''])
+    expect(refusal(policyText([{ ...making, Action: 's3:Create*' }]))).toEqual(['none', ''])
+    const identity = { ...without('Principal'), Action: 's3:CreateBucket' }
+    expect(refusal(policyText([identity]), { kind: 'identity' })).toEqual(['none', ''])
   })
 
   it('has a condition that some of its actions know, if it is stored or not of a bucket, or if a wildcard names them', () => {
