@@ -24,6 +24,8 @@ export interface DecisionInput {
   readonly bucket?: BucketAccess | undefined
   /** The existing object. `undefined`: there is none, or the decision does not depend on it. */
   readonly object?: ObjectAccess | undefined
+  /** Id of the account that began the upload that the request continues. `undefined`: there is none, or the bucket's owner began it. */
+  readonly initiator?: string | undefined
 }
 
 export interface NamedPolicy {
@@ -76,6 +78,8 @@ export type Reason =
     }
   /** Nothing allows the request; `missing` says which permission would be needed. */
   | { readonly by: 'default'; readonly missing: 'identity policy' | 'session policy' | 'bucket policy or grant' }
+  /** Its account began the upload. */
+  | { readonly by: 'initiator' }
   /** RestrictPublicBuckets overrides a public bucket policy that allows the request. */
   | { readonly by: 'public access block' }
   /** The bucket is unconfirmed, whatever its policy says: see `BucketAccess`. */
@@ -224,8 +228,15 @@ function resourceAllows(
   const byPolicy = owner === bucket.owner ? policyAllows(input, bucket, verdict) : nothingThere
   if (byPolicy.allows && byPolicy.direct) return byPolicy
   const byGrant = areGrantsUsed(bucket) ? grantAllows(input, bucket) : undefined
-  return byGrant ?? byPolicy
+  return byGrant ?? (isInitiators(input) ? { allows: true, direct: false, because: { by: 'initiator' } } : byPolicy)
 }
+
+/** Whoever may begin an upload may also see what it has sent, and give it up: S3 documents this default. */
+function isInitiators({ request: { action, principal }, initiator }: DecisionInput): boolean {
+  return principal.kind !== 'anonymous' && principal.accountId === initiator && initiatorActions.has(action)
+}
+
+const initiatorActions: ReadonlySet<string> = new Set(['s3:AbortMultipartUpload', 's3:ListMultipartUploadParts'])
 
 function policyAllows(
   { request }: DecisionInput,

@@ -13,6 +13,8 @@ export function reasonText(because: Reason): string {
       return 'the key is the account\u2019s own, and nothing denies it'
     case 'grant':
       return `${because.permission} of the ${because.of} is granted to ${because.to}`
+    case 'initiator':
+      return 'the account began the upload'
     case 'public access block':
       return 'the bucket policy is public, and the public access block restricts it to the bucket owner\u2019s account'
     case 'unconfirmed bucket':

@@ -27,8 +27,10 @@ export const unaskedScope = (name: string): BucketScope => ({ name, admit: () =>
 /** Decodes the object only when a decision needs it. Returns `undefined` when there is none. */
 export type ReadExisting = () => ObjectAttributes | undefined
 
-/** What a decision about a part can depend on: how the upload is encrypted. */
-export type ContinuedUpload = Pick<OpenUpload, 'bucketId'> & { encryption?: Omit<Encryption, 'wrappedKey'> | undefined }
+/** What a decision about a part can depend on: who began the upload, and how it is encrypted. */
+export type ContinuedUpload = Pick<OpenUpload, 'bucketId' | 'initiator'> & {
+  encryption?: Omit<Encryption, 'wrappedKey'> | undefined
+}
 
 /** A bucket's record, and the version that a commit checks. */
 export interface FoundBucket {

@@ -119,6 +119,7 @@ async function placeUpload(backend: Backend, bucket: FoundBucket, uploadId: stri
     state: 'open',
     bucketId: id,
     initiatedMs: backend.clock.now(),
+    initiator: upload.initiator === bucket.record.owner ? undefined : upload.initiator,
     encryption: asked && newObjectKey(backend, asked).wrap({ bucketId: id, key: upload.key, owner: { uploadId } }),
   }
   const key = uploadKey(uploadId)

@@ -51,8 +51,8 @@ export const uploadCodec: Codec<UploadRecord> = {
   decode(key, bytes) {
     const flat = flatUploads.decode(key, bytes)
     if (flat.state === 'completed') return flat
-    const { state, bucketId, key: objectKey, initiatedMs, checksum, encryption, ...attributes } = flat
-    return { state, bucketId, key: objectKey, initiatedMs, checksum, encryption, attributes }
+    const { state, bucketId, key: objectKey, initiatedMs, initiator, checksum, encryption, ...attributes } = flat
+    return { state, bucketId, key: objectKey, initiatedMs, initiator, checksum, encryption, attributes }
   },
 }
 export const partCodec = manifestCodec<PartRecord>()

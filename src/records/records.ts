@@ -121,6 +121,8 @@ export interface OpenUpload extends UploadAttributes {
   bucketId: string
   key: string
   initiatedMs: number
+  /** Account id of who began it. Absent: the owner of the bucket did, or a version of this server that did not keep it. */
+  initiator?: string | undefined
   encryption?: Encryption | undefined
 }
 

@@ -469,6 +469,40 @@ describe('an object of another account', () => {
   ])
 })
 
+describe('an upload', () => {
+  const abort: Asked = { action: 's3:AbortMultipartUpload', principal: account(stranger) }
+  const began = 'allowed: the account began the upload'
+  check([
+    ['is its initiator’s to abort', abort, { initiator: stranger }, began],
+    [
+      'is its initiator’s to look at',
+      { ...abort, action: 's3:ListMultipartUploadParts' },
+      { initiator: stranger },
+      began,
+    ],
+    ['is no other account’s', abort, { initiator: 'else' }, noResource],
+    ['is nobody’s who does not sign', { ...abort, principal: anonymous }, { initiator: '' }, noResource],
+    [
+      'lets its initiator write nothing else',
+      { ...abort, action: 's3:PutObject' },
+      { initiator: stranger },
+      noResource,
+    ],
+    [
+      'is the initiator’s user’s as far as the user’s own policies say',
+      { ...abort, principal: user('eve', stranger) },
+      { initiator: stranger, identity: [] },
+      noIdentity,
+    ],
+    [
+      'is the bucket owner’s to deny',
+      abort,
+      { initiator: stranger, bucket: policyOf({ Effect: 'Deny', Action: abort.action }) },
+      bucketDenies,
+    ],
+  ])
+})
+
 describe('what a decision needs', () => {
   const tagged = { Condition: { StringEquals: { 's3:ExistingObjectTag/a': 'b' } }, Action: 's3:GetObject' }
 

@@ -72,10 +72,14 @@ export interface World {
   /** `null`: the request is about none. */
   bucket?: Partial<BucketAccess> | null
   object?: { owner: string; grants?: BucketAccess['grants']; unsigned?: boolean }
+  initiator?: string
 }
 
 /** What is decided about the owner's bucket. A user has no policies unless they are given. */
-export function decided(asked: Asked, { identity, session, bucket: access = {}, object }: World = {}): Decision {
+export function decided(
+  asked: Asked,
+  { identity, session, bucket: access = {}, object, initiator }: World = {},
+): Decision {
   const wanted = request(asked)
   const isAccount = wanted.principal.kind === 'account' && identity === undefined
   return decide({
@@ -88,5 +92,6 @@ export function decided(asked: Asked, { identity, session, bucket: access = {}, 
       ? {}
       : { bucket: { owner, ownership: 'BucketOwnerEnforced', publicAccessBlock: noPublicAccessBlock, ...access } }),
     ...(object === undefined ? {} : { object }),
+    initiator,
   })
 }

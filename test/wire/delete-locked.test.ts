@@ -115,6 +115,13 @@ wireTests('DeleteObject', [
     afterwards: keptVersion,
   },
   {
+    it: 'does not ask for that permission where no version is removed',
+    status: 204,
+    given: lockedVersion(governed),
+    ask: { method: 'DELETE', key: 'a', vendor: bypass, signedBy: deletingKey },
+    vendor: { 'delete-marker': 'true', 'version-id': aVersionId },
+  },
+  {
     it: 'refuses a bypass that is neither true nor false',
     ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}bypass-governance-retention', ArgumentValue: 'yes' }),
     given: lockedVersion(governed),
@@ -175,6 +182,32 @@ wireTests(
     }),
   ),
 )
+
+const deleting = (object: string): Ask => {
+  const body = `<Delete>${object}</Delete>`
+  const headers = { 'Content-MD5': md5Base64(body) }
+  return { method: 'POST', query: { delete: '' }, body, headers, vendor: bypass, signedBy: deletingKey }
+}
+
+wireTests('DeleteObjects', [
+  {
+    it: 'does not ask for the permission to bypass where no version is removed',
+    status: 200,
+    given: lockedVersion(governed),
+    ask: deleting('<Object><Key>a</Key></Object>'),
+    xml: { DeleteResult: { Deleted: { Key: 'a', DeleteMarker: 'true', DeleteMarkerVersionId: aVersionId } } },
+  },
+  {
+    it: 'asks for it where one is',
+    status: 200,
+    given: nullLocked(governed),
+    ask: deleting('<Object><Key>a</Key><VersionId>null</VersionId></Object>'),
+    xml: {
+      DeleteResult: { Error: { Key: 'a', VersionId: 'null', Code: 'AccessDenied', Message: expect.any(String) } },
+    },
+    afterwards: leaves('null*'),
+  },
+])
 
 /** How far ahead of the machine's clock the store's is: what a retention waits for, without waiting. */
 let aheadMs = 0

@@ -46,6 +46,8 @@ export interface Asked {
   written?: boolean
   /** The upload that the request continues was permitted when it began, so it does not matter what is under its key by now. */
   begun?: boolean
+  /** Account id of who began that upload. */
+  initiator?: string | undefined
 }
 
 /** The decision depends on an object that has not been read. The caller reads it and tries again; clients never see this error. */
@@ -90,7 +92,7 @@ function mayLearnOfAbsence(asker: Asker, asked: Asked): boolean {
 /** Returns the decision instead of throwing AccessDenied. Throws `ObjectNeeded`. */
 export function decisionOn(
   asker: Asker,
-  { permission, name: bucketName, bucket, key, everyKey = false, written = false, begun = false }: Asked,
+  { permission, name: bucketName, bucket, key, everyKey = false, written = false, begun = false, initiator }: Asked,
 ): Decision {
   const access = bucket && (written ? writtenInto(bucket) : accessOf(bucket))
   const input: Omit<DecisionInput, 'request'> = { ...policiesOf(asker.principal), bucket: access }
@@ -101,6 +103,7 @@ export function decisionOn(
   return decide({
     ...input,
     object,
+    initiator,
     request: {
       principal: accessPrincipal(asker.principal),
       action: permission,

@@ -125,7 +125,9 @@ export class RequestScope implements AskingScope, Asker {
     try {
       const written = permission === 's3:PutObjectAcl' && this.#asked.includes('s3:PutObject')
       const { key, everyKey, uploadId } = this.#resource
-      authorize(this, { permission, name: this.name, bucket, key, everyKey, written, begun: uploadId !== undefined })
+      const begun = uploadId !== undefined
+      const initiator = this.#upload?.initiator
+      authorize(this, { permission, name: this.name, bucket, key, everyKey, written, begun, initiator })
     } catch (error) {
       throw error instanceof ObjectNeeded ? new ObjectNeededOf(this.#resource) : error
     }

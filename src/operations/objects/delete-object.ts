@@ -49,7 +49,8 @@ export const deleteObjectOperation = defineOperation({
       ifMatch: input.ifMatch,
       ifMatchLastModifiedMs: input.ifMatchLastModifiedMs,
       ifMatchSize: input.ifMatchSize,
-      bypassGovernance: mayBypassGovernance(input.bypassGovernanceRetention),
+      // As in S3: only a removal can need it, and only of a version.
+      bypassGovernance: input.versionId !== undefined && mayBypassGovernance(input.bypassGovernanceRetention),
       replicaOf: input.replicaOf,
       originalMs: input.originalMs,
     })

@@ -79,7 +79,7 @@ export const deleteObjectsOperation = defineOperation({
       const permission = versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
       const one = context.scopeOf({ bucket: scope.name, key, versionId }, permission, context.expectedBucketOwner)
       if (comparesObject(conditionsOf(object))) one.ask(readPermission({ versionId }))
-      if (bypass) one.ask('s3:BypassGovernanceRetention')
+      if (bypass && versionId !== undefined) one.ask('s3:BypassGovernanceRetention')
       return one
     }
     const named = body.Object.map((object) => refusalOf(object) ?? deletionOf(object, scopeOfOne(object), bypass))

@@ -86,6 +86,7 @@ export const createMultipartUploadOperation = defineOperation({
     const checksum = algorithm && { algorithm, type: checksumTypeOf(algorithm, input.checksumType) }
     const created = await createUpload(backend, scope, {
       key,
+      initiator: principal.accountId,
       attributes: objectAttributes(input),
       accessIn: accessOfWrite(context, input),
       checksum,

@@ -7,6 +7,7 @@ import { checkUploadMarker, listUploads } from '../../objects/uploads.ts'
 import { defineOperation } from '../context.ts'
 import { commonPrefixesShape, ownersIn, textEncoder } from '../listings/object-listing.ts'
 import { shownStorageClass } from '../objects/object-attributes.ts'
+import { initiatorOf } from './initiator.ts'
 
 const personShape = struct({ ID: string, DisplayName: string })
 
@@ -95,7 +96,7 @@ export const listMultipartUploadsOperation = defineOperation({
                 {
                   Key: encode(key),
                   UploadId: uploadId,
-                  Initiator: ownerIn(upload.attributes),
+                  Initiator: initiatorOf(context, upload, ownerIn(upload.attributes)),
                   Owner: ownerIn(upload.attributes),
                   StorageClass: shownStorageClass(upload.attributes),
                   Initiated: upload.initiatedMs,

@@ -20,6 +20,7 @@ import { checksumElementShapes, checksumElements } from '../objects/data-digests
 import { customerKeyOf } from '../objects/encryption.ts'
 import { abortOutputs } from '../objects/expiration.ts'
 import { shownStorageClass } from '../objects/object-attributes.ts'
+import { initiatorOf } from './initiator.ts'
 import { uploadId } from './upload-address.ts'
 
 const personShape = struct({ ID: string, DisplayName: string })
@@ -88,7 +89,7 @@ export const listPartsOperation = defineOperation({
         Bucket: bucket,
         Key: key,
         UploadId: input.uploadId,
-        Initiator: owner,
+        Initiator: initiatorOf({ ownerOf }, page.upload.record, owner),
         Owner: owner,
         StorageClass: shownStorageClass(attributes),
         ChecksumAlgorithm: checksum?.algorithm,
