@@ -10,6 +10,7 @@ import { limits } from '../limits.ts'
 import type { AccountBlocks } from '../operations/access/account-blocks.ts'
 import {
   explainAccess as explainDecision,
+  mayLearnReason,
   namedResource,
   usualConditions,
 } from '../operations/access/explain-access.ts'
@@ -59,7 +60,9 @@ export async function explainAccess(
     conditionValue: contextOf(question, principal, region),
     accountBlocks,
   })
-  return { allowed, reason: reasonText(because) }
+  const isTold = 'accessKeyId' in subject || (await mayLearnReason(backend, principal, resource, because))
+  const hidden = `the bucket of another account ${allowed ? 'allows' : 'does not allow'} it`
+  return { allowed, reason: isTold ? reasonText(because) : hidden }
 }
 
 function principalOf({ find }: Explaining['credentials'], subject: Subject): Principal {

@@ -26,7 +26,7 @@ const accounts: readonly Account[] = [
 ]
 
 /** What is to be asked: signed by a key, by nobody, by a URL, or wrongly. */
-export interface Asked extends Partial<Omit<RequestToSign, 'host'>> {
+export interface Asked extends Partial<RequestToSign> {
   method: string
   path: string
   by?: SigningKey | 'nobody'
@@ -160,7 +160,7 @@ const withJson = (answered: Answered): Reply => ({
 
 function ask(port: number, { by = rootKey, how = {}, input, plain = {}, target, ...rest }: Asked): Promise<Answered> {
   const body = input === undefined ? rest.body : JSON.stringify(input)
-  const request = { ...rest, host: `127.0.0.1:${port}`, ...(body === undefined ? {} : { body }) }
+  const request = { host: `127.0.0.1:${port}`, ...rest, ...(body === undefined ? {} : { body }) }
   if (by === 'nobody') {
     const headers = { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...plain }
     return send(port, request.method, target ?? request.path, headers, Buffer.from(body ?? ''))

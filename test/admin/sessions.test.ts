@@ -1,6 +1,8 @@
 /** Browser sessions of the admin port: log-in, what a session may, how it ends, and what pages of other origins get. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { limits } from '../../src/limits.ts'
+import { changeBucket, createBucket } from '../../src/objects/buckets.ts'
+import type { BucketRecord } from '../../src/records/bucket-record.ts'
 import { type AdminWorld, openAdminWorld, type Reply, rootKey } from './admin-world.ts'
 import { readRecordTexts } from './stored-texts.ts'
 
@@ -268,6 +270,35 @@ describe('a session', () => {
     const reply = await askAs(browser, 'POST', '/v1/session/explain', { input: { questions } })
     expect(reply.json).toEqual({ answers: [{ allowed: false, reason: expect.any(String) }] })
   })
+
+  it('is not told what the policy of another account’s bucket says', async () => {
+    const { users, keys, accounts } = world.identities.verbs
+    await accounts.create({ id: 'others' })
+    const Statement = { Sid: 'Confidential', Effect: 'Deny', Principal: '*', Action: 's3:GetObject' }
+    for (const owner of ['others', 'main']) {
+      const policy = { Version: '2012-10-17', Statement: { ...Statement, Resource: `arn:aws:s3:::of-${owner}/*` } }
+      const name = `of-${owner}`
+      await createBucket(world.backend, {
+        name,
+        owner,
+        locationConstraint: undefined,
+        location: 'default',
+        objectLock: undefined,
+      })
+      const given = (bucket: BucketRecord): BucketRecord => ({ ...bucket, policy: JSON.stringify(policy) })
+      await changeBucket(world.backend, { name, admit: () => {} }, given)
+    }
+    await users.create('main', { name: 'eve' })
+    const browser = await logIn(await keys.add({ accountId: 'main', user: 'eve' }))
+    const questions = ['of-others/a', 'of-main/a'].map((resource) => ({ action: 's3:GetObject', resource }))
+    const { json } = await askAs(browser, 'POST', '/v1/session/explain', { input: { questions } })
+    expect(json).toEqual({
+      answers: [
+        { allowed: false, reason: 'the bucket of another account does not allow it' },
+        { allowed: false, reason: expect.stringContaining('Confidential') },
+      ],
+    })
+  })
 })
 
 describe('the headers of every answer', () => {
@@ -309,6 +340,18 @@ describe('a name', () => {
       expect(status).toBe(200)
     },
   )
+
+  it('that no host has is refused', async () => {
+    const path = '/v1/session'
+    for (const host of ['127.0.0.1:99999', '[::1]:65536']) {
+      const { status, json } = await world.ask({ method: 'GET', path, by: 'nobody', plain: { host } })
+      expect([status, json.code]).toEqual([421, 'UnknownHost'])
+    }
+    for (const host of ['[', 'a b', '%', 'a:b:c', '127.0.0.1:99999']) {
+      const { status, json } = await world.ask({ method: 'GET', path, host })
+      expect([status, json.code]).toEqual([400, 'BadRequest'])
+    }
+  })
 
   it('does not matter to a probe', async () => {
     const plain = { host: 'probe.example' }

@@ -3,6 +3,7 @@
  * a page of this origin. Pure.
  */
 import { isIP } from 'node:net'
+import { S3Error } from '../../errors.ts'
 import { LogInRefused } from '../../logins/log-in-refused.ts'
 
 export interface AdminHosts {
@@ -10,6 +11,8 @@ export interface AdminHosts {
   readonly secure: boolean
   /** The origin that a Host header stands for. Throws `LogInRefused` for names that the server does not know. */
   originOf(host: string): string
+  /** The origin of a signed request, whose Host can be any. Throws BadRequest for one that no URL has. */
+  originOfSigned(host: string): string
   /** Whether pages of this origin are the server's own. */
   isOwn(origin: string, host: string): boolean
 }
@@ -35,11 +38,18 @@ export function compileAdminHosts({ endpoints, names, secure }: AdminNames): Adm
     if (endpoint !== undefined) return endpoint
     const { ipv6, name = '' } = hostPattern.exec(host)?.groups ?? {}
     // No name server can make an address lead elsewhere.
-    if (ipv6 !== undefined ? isIP(ipv6) === 6 : isIP(name) === 4 || known.has(name)) return `${scheme}://${host}`
+    const isKnown = ipv6 !== undefined ? isIP(ipv6) === 6 : isIP(name) === 4 || known.has(name)
+    // A port can have five digits and be none.
+    if (isKnown && URL.canParse(`${scheme}://${host}`)) return `${scheme}://${host}`
     throw new LogInRefused(
       'UnknownHost',
       'The admin port is not known under this name. If browsers should use it, name it in adminPublicEndpoints.',
     )
   }
-  return { secure, originOf, isOwn: (origin, host) => origin.toLowerCase() === originOf(host) }
+  const originOfSigned = (host: string): string => {
+    const origin = `http://${host}`
+    if (URL.canParse(origin)) return origin
+    throw new S3Error('BadRequest', { message: 'The Host header names no host.' })
+  }
+  return { secure, originOf, originOfSigned, isOwn: (origin, host) => origin.toLowerCase() === originOf(host) }
 }

@@ -207,10 +207,11 @@ export class AdminPipeline {
   }
 
   #clientOf({ exchange, head, sender: { session } }: Asked): AdminClient {
+    const { hosts } = this.#options
+    const isSigned = head.names.includes('authorization')
     return {
       address: exchange.clientAddress ?? '',
-      // Any Host is fine in a signed request.
-      origin: head.names.includes('authorization') ? `http://${head.host}` : this.#options.hosts.originOf(head.host),
+      origin: isSigned ? hosts.originOfSigned(head.host) : hosts.originOf(head.host),
       cookies: headerValue(head, 'cookie'),
       rawQuery: head.rawQuery,
       session,

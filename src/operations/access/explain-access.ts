@@ -1,5 +1,5 @@
 /** Decides about a hypothetical request, with the same code and records as for real ones. */
-import type { Decision } from '../../access/decide.ts'
+import type { Decision, Reason } from '../../access/decide.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Backend } from '../../commits/backend.ts'
 import { findBucket } from '../../objects/buckets.ts'
@@ -41,6 +41,18 @@ export async function explainAccess(backend: Pick<Backend, 'kv'>, question: Acce
     const existing = withTags(await existingOf(backend, resource), existingTags)
     return decisionOn({ ...asker, existing: () => existing }, asked)
   }
+}
+
+/** Whether the principal may be told why: what the policies and grants of a bucket say, and the tags of its objects, are its account's own. Throws NoSuchBucket. */
+export async function mayLearnReason(
+  backend: Pick<Backend, 'kv'>,
+  { accountId }: Principal,
+  { bucket: name }: ScopedResource,
+  because: Reason,
+): Promise<boolean> {
+  if (because.by === 'owner' || because.by === 'default') return true
+  if (because.by === 'statement' && because.policy !== 'bucket') return true
+  return (await findBucket(backend, { name, admit: () => {} })).owner === accountId
 }
 
 const arnPrefix = 'arn:aws:s3:::'
