@@ -1,7 +1,5 @@
 /** The patterns in policies: `*` matches any characters, `?` matches one, and `${key}` stands for a value of the request. */
 
-import { known } from '../known.ts'
-
 export type PatternToken =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'any' }
@@ -105,8 +103,8 @@ function remembering(test: (text: string) => boolean): GlobMatcher {
 /** The characters between two stars, with `mark` for `?`. */
 interface Segment {
   readonly codes: readonly number[]
-  /** See `masksOf`. Computed when it is first looked for. */
-  masks?: ReadonlyMap<number, Int32Array>
+  /** Computed when it is first looked for. */
+  masks?: Masks
 }
 
 type SegmentToken = Exclude<PatternToken, { kind: 'any' }>
@@ -214,27 +212,24 @@ function indexOfSegment(segment: Segment, codes: readonly number[], from: number
   const { length } = segment.codes
   if (length > to - from) return -1
   segment.masks ??= masksOf(segment)
-  const { masks } = segment
-  const others = known(masks.get(mark))
+  const { rows, ofAscii, ofOthers } = segment.masks
+  const words = Math.ceil(length / 32)
   const lastBit = 1 << ((length - 1) & 31)
-  if (length <= 32) {
-    const other = others[0] ?? 0
-    let state = 0
-    for (let at = from; at < to; at++) {
-      const mask = masks.get(codes[at] ?? mark)
-      state = ((state << 1) | 1) & (mask === undefined ? other : (mask[0] ?? 0))
-      if ((state & lastBit) !== 0) return at - length + 1
-    }
-    return -1
-  }
-  const words = others.length
   const state = new Int32Array(words)
+  let only = 0
   for (let at = from; at < to; at++) {
-    const mask = masks.get(codes[at] ?? mark) ?? others
+    const code = codes[at] ?? mark
+    const row = code < asciiCodes ? (ofAscii[code] ?? 0) : (ofOthers.get(code) ?? 0)
+    // Most segments have one word, and need no array.
+    if (words === 1) {
+      only = ((only << 1) | 1) & (rows[row] ?? 0)
+      if ((only & lastBit) !== 0) return at - length + 1
+      continue
+    }
     let carry = 1
     for (let word = 0; word < words; word++) {
       const before = state[word] ?? 0
-      state[word] = ((before << 1) | carry) & (mask[word] ?? 0)
+      state[word] = ((before << 1) | carry) & (rows[row * words + word] ?? 0)
       carry = before >>> 31
     }
     if (((state[words - 1] ?? 0) & lastBit) !== 0) return at - length + 1
@@ -242,20 +237,37 @@ function indexOfSegment(segment: Segment, codes: readonly number[], from: number
   return -1
 }
 
-/** For each character of the segment, a bit mask of its positions. Positions of `?` are in every mask; the mask under `mark` serves all other characters. */
-function masksOf({ codes }: Segment): Map<number, Int32Array> {
-  const everywhere = new Int32Array(Math.ceil(codes.length / 32))
-  codes.forEach((code, i) => {
-    if (code === mark) everywhere[i >>> 5] = (everywhere[i >>> 5] ?? 0) | (1 << (i & 31))
+const asciiCodes = 128
+
+/** Bit masks of the positions at which a segment takes a character. */
+interface Masks {
+  /** One mask after the other, of as many words each as the segment needs. The first one is that of characters that the segment does not name: the positions of `?`. */
+  readonly rows: Int32Array
+  /** The number of a character's mask. */
+  readonly ofAscii: Uint16Array
+  readonly ofOthers: ReadonlyMap<number, number>
+}
+
+function masksOf({ codes }: Segment): Masks {
+  const words = Math.ceil(codes.length / 32)
+  const named = [...new Set(codes.filter((code) => code !== mark))]
+  const ofAscii = new Uint16Array(asciiCodes)
+  const ofOthers = new Map<number, number>()
+  named.forEach((code, i) => {
+    if (code < asciiCodes) ofAscii[code] = i + 1
+    else ofOthers.set(code, i + 1)
   })
-  const masks = new Map([[mark, everywhere]])
+  const rows = new Int32Array((named.length + 1) * words)
+  const take = (row: number, i: number): void => {
+    const word = row * words + (i >>> 5)
+    rows[word] = (rows[word] ?? 0) | (1 << (i & 31))
+  }
+  codes.forEach((code, i) => code === mark && take(0, i))
+  for (let row = 1; row <= named.length; row++) rows.copyWithin(row * words, 0, words)
   codes.forEach((code, i) => {
-    if (code === mark) return
-    const mask = masks.get(code) ?? everywhere.slice()
-    mask[i >>> 5] = (mask[i >>> 5] ?? 0) | (1 << (i & 31))
-    masks.set(code, mask)
+    if (code !== mark) take(code < asciiCodes ? (ofAscii[code] ?? 0) : (ofOthers.get(code) ?? 0), i)
   })
-  return masks
+  return { rows, ofAscii, ofOthers }
 }
 
 /** Whether the pattern matches any text that starts with `start`. A variable counts as a star. */
