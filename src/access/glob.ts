@@ -262,7 +262,9 @@ function masksOf({ codes }: Segment): Masks {
     const word = row * words + (i >>> 5)
     rows[word] = (rows[word] ?? 0) | (1 << (i & 31))
   }
-  codes.forEach((code, i) => code === mark && take(0, i))
+  codes.forEach((code, i) => {
+    if (code === mark) take(0, i)
+  })
   for (let row = 1; row <= named.length; row++) rows.copyWithin(row * words, 0, words)
   codes.forEach((code, i) => {
     if (code !== mark) take(code < asciiCodes ? (ofAscii[code] ?? 0) : (ofOthers.get(code) ?? 0), i)
@@ -270,31 +272,12 @@ function masksOf({ codes }: Segment): Masks {
   return { rows, ofAscii, ofOthers }
 }
 
-/** Whether the pattern matches any text that starts with `start`. A variable counts as a star. */
+/** Whether the pattern matches any text that starts with `start`. A variable counts as a star, and a star takes what is left of `start`, so only what stands before counts. */
 export function canStartWith(tokens: readonly PatternToken[], start: string): boolean {
-  const units: number[] = []
-  for (const token of tokens) {
-    if (token.kind === 'text') units.push(...codePointsOf(token.text))
-    else units.push(token.kind === 'one' ? mark : star)
-  }
-  let states = afterStars(units, new Set([0]))
-  for (const code of codePointsOf(start)) {
-    const next = new Set<number>()
-    for (const state of states) {
-      if (units[state] === star) next.add(state)
-      else if (units[state] === mark || units[state] === code) next.add(state + 1)
-    }
-    if (next.size === 0) return false
-    states = afterStars(units, next)
-  }
-  return true
-}
-
-const star = -2
-
-/** Adds the states after stars, because a star can match nothing. */
-function afterStars(units: readonly number[], states: Set<number>): Set<number> {
-  // The loop also visits the states that it adds.
-  for (const state of states) if (units[state] === star) states.add(state + 1)
-  return states
+  const open = tokens.findIndex(({ kind }) => kind === 'any' || kind === 'variable')
+  const [fixed = []] = splitAtStars(open < 0 ? tokens : tokens.slice(0, open))
+  const { codes } = segmentOf(fixed, noValues) ?? nothing
+  const wanted = codePointsOf(start)
+  if (open < 0 && codes.length < wanted.length) return false
+  return wanted.every((code, i) => i >= codes.length || codes[i] === mark || codes[i] === code)
 }

@@ -78,6 +78,9 @@ describe('a pattern', () => {
       { numRuns: 2000 },
     )
     expect(canStartWith(tokens('abc*'), 'abd')).toBe(false)
+    expect(canStartWith(tokens('a?c*z'), 'ab')).toBe(true)
+    expect(canStartWith(tokens('a?c*z'), 'abcd')).toBe(true)
+    expect(canStartWith(tokens('a?c'), 'bb')).toBe(false)
     expect(canStartWith(tokens('ab'), 'abc')).toBe(false)
     expect(canStartWith(tokens('a${aws:username}'), 'axyz')).toBe(true)
   })
