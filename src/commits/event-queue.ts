@@ -1,4 +1,4 @@
-/** The queue of events for webhooks. The commit that makes a change also queues its events, so none is lost and none tells what did not happen. */
+/** The queue of events for webhooks. The commit that makes a change also queues its events, so no event is lost, and none reports what did not happen. */
 import { type Clock, timeOrderedId } from '../clock.ts'
 import type { Put } from '../kv/kv.ts'
 import { eventKey } from '../records/keyspace.ts'
@@ -9,24 +9,24 @@ import { rulesFor, webhookOf } from '../rules/notifications.ts'
 import type { Backend } from './backend.ts'
 import type { FoundBucket } from './scope.ts'
 
-/** What happens to a version of a key. */
+/** A change of one version of a key. */
 export interface VersionEvent {
   name: EventName
   version: VersionRecord
-  /** Another bucket's replication made it here. */
+  /** The change is a copy from another bucket. */
   isReplica?: boolean | undefined
 }
 
 const none: Put[] = []
 
-/** The puts that tell `event` to those who asked for it. */
+/** The puts that queue `event` for the webhooks that the bucket's rules name. */
 export function eventPuts(
   { clock }: Pick<Backend, 'clock'>,
   { record: bucket, scope }: FoundBucket,
   key: string,
   { name, version }: VersionEvent,
 ): Put[] {
-  // Most buckets tell nobody.
+  // Most buckets have no rules.
   if (bucket.notifications === undefined) return none
   const sender = scope?.sender
   const told = sender === undefined ? asExpiration(name) : name
@@ -49,14 +49,14 @@ export function eventPuts(
 
 const lastStamps = new WeakMap<Clock, number>()
 
-/** A change of a key reads what the change before it has written. So its stamp comes later, and is the greater one. */
+/** A change of a key reads what the change before it wrote, so it gets a later, greater stamp. */
 function nextStamp(clock: Clock): number {
   const stamp = Math.max(clock.now() * 1000, (lastStamps.get(clock) ?? 0) + 1)
   lastStamps.set(clock, stamp)
   return stamp
 }
 
-/** The put that tells a webhook that it will hear from a bucket. */
+/** The put that queues S3's test event, which tells a webhook that a bucket now sends it events. */
 export function testEventPut(clock: Clock, webhook: string, event: Omit<TestEvent, 'kind' | 'timeMs'>): Put {
   return eventPut(clock, webhook, { kind: 'test', timeMs: clock.now(), ...event })
 }
@@ -66,7 +66,7 @@ function eventPut(clock: Clock, webhook: string, record: EventRecord): Put {
   return { key, value: eventCodec.encode(key, record) }
 }
 
-/** What the server removes without a request, lifecycle rules have told it to remove. */
+/** The name for a removal that no request asked for: only lifecycle rules make the server remove something by itself. */
 function asExpiration(name: EventName): EventName {
   if (name === 'ObjectRemoved:Delete') return 'LifecycleExpiration:Delete'
   return name === 'ObjectRemoved:DeleteMarkerCreated' ? 'LifecycleExpiration:DeleteMarkerCreated' : name

@@ -10,7 +10,7 @@ export function generationPut(generation: number): Put {
 }
 
 /** For changes of how identities are stored that leave the identities themselves as they are. */
-export function countChange(backend: Pick<Backend, 'kv' | 'clock'>): Promise<void> {
+export function advanceGeneration(backend: Pick<Backend, 'kv' | 'clock'>): Promise<void> {
   return commitDecision(backend, async () => {
     const key = identityGenerationKey
     const [entry] = await backend.kv.get([key])

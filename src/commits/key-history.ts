@@ -35,13 +35,13 @@ export interface PlacedVersion {
 }
 
 /** A key, and the version of it that a request names. */
-export interface AskedKey {
+export interface RequestedKey {
   key: string
   versionId?: string | undefined
 }
 
 /** Throws NoSuchBucket, and what the scope throws. In a bucket that was never versioned, it reads only the current version. */
-export async function readHistory(backend: Backend, scope: BucketScope, asked: AskedKey): Promise<KeyHistory> {
+export async function readHistory(backend: Backend, scope: BucketScope, asked: RequestedKey): Promise<KeyHistory> {
   // The path of most writes: one key of a bucket without versions.
   if (lastSeen(scope.name)?.versioning === 'unversioned') {
     const keys = { key: asked.key, currentKey: objectKey(scope.name, asked.key) }
@@ -63,7 +63,7 @@ export async function readHistory(backend: Backend, scope: BucketScope, asked: A
 export async function readHistories(
   { kv }: Backend,
   bucket: string,
-  asked: readonly AskedKey[],
+  asked: readonly RequestedKey[],
 ): Promise<((scope: BucketScope) => KeyHistory)[]> {
   const keyOfBucket = bucketKey(bucket)
   const current = asked.map(({ key }) => ({ key, currentKey: objectKey(bucket, key) }))
@@ -106,7 +106,7 @@ export async function readHistories(
 }
 
 /** The current object. `undefined` when the request names a version: the scope then looks up that version itself. */
-function existingAt(asked: AskedKey | undefined, current: Entry | undefined): ReadExisting | undefined {
+function existingAt(asked: RequestedKey | undefined, current: Entry | undefined): ReadExisting | undefined {
   if (asked?.versionId !== undefined) return undefined
   return () => current && objectCodec.decode(current.key, current.value).attributes
 }
@@ -130,7 +130,7 @@ interface ReadKey {
   named: PlacedVersion | undefined
 }
 
-function historyKeysOf(bucket: string, { key, versionId }: AskedKey): HistoryKeys {
+function historyKeysOf(bucket: string, { key, versionId }: RequestedKey): HistoryKeys {
   return {
     key,
     currentKey: objectKey(bucket, key),

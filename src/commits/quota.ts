@@ -8,7 +8,7 @@ import type { Commit, Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { BucketQuota, Usage } from '../records/usage.ts'
-import { exceeds, isRefused, less, noUsage, plus, times } from '../rules/quota.ts'
+import { exceeds, isRefused, minus, noUsage, plus, times } from '../rules/quota.ts'
 import type { Backend } from './backend.ts'
 import { inTurn } from './turns.ts'
 import { readUsage } from './usage.ts'
@@ -130,7 +130,7 @@ class Room {
     try {
       return await writing
     } finally {
-      this.#pending = less(this.#pending, growth)
+      this.#pending = minus(this.#pending, growth)
       this.#since = plus(this.#since, growth)
     }
   }
@@ -148,7 +148,7 @@ class Room {
     // As long as nobody knows what the bucket holds, its quota refuses nothing. That can end at any time.
     this.#known = isCounted ? { usage: found.usage, atMs: clock.now() } : undefined
     // What was written meanwhile may be in the count already. To add it twice does no harm for a moment.
-    this.#since = less(this.#since, before)
+    this.#since = minus(this.#since, before)
   }
 
   async unhindered<T>(writing: Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ import type { FoundBucket } from './scope.ts'
 
 const none: Put[] = []
 
-/** The attributes of a new object, which say that it waits if a rule copies it. A copy of another bucket's object is not copied on. */
+/** The attributes of a new object: with status PENDING if a rule copies it. A replica is not replicated again. */
 export function replicatedAttributes(
   { replication }: BucketRecord,
   key: string,
@@ -26,7 +26,7 @@ export function replicatedAttributes(
   return rules.length === 0 ? attributes : { ...attributes, replication: { status: 'PENDING' } }
 }
 
-/** The puts that queue what `event` tells. What lifecycle rules hide is not hidden elsewhere, as on S3. */
+/** The puts that queue the version of `event`. As on S3, delete markers of lifecycle rules are not copied. */
 export function replicaPuts(
   { clock }: Pick<Backend, 'clock'>,
   { record: bucket, scope }: FoundBucket,
@@ -45,8 +45,8 @@ export function replicaPuts(
   )
 }
 
-/** A version whose tags or lock have changed, and the puts that queue it, if rules copy it. What was there before them is not copied for that. */
-export function replicatedAgain(
+/** A version whose tags or lock have changed: with status PENDING, and the puts that queue it, if rules copy it. Versions that were never replicated stay as they are. */
+export function requeued(
   { clock }: Pick<Backend, 'clock'>,
   bucket: BucketRecord,
   key: string,
@@ -67,7 +67,7 @@ export function replicatedAgain(
   }
 }
 
-/** The record with another state of its copies. */
+/** The record with another state of replication. */
 export function withReplication(record: ObjectRecord, replication: ReplicationState | undefined): ObjectRecord {
   return { ...record, attributes: { ...record.attributes, replication } }
 }
@@ -82,7 +82,7 @@ export function replicaPut(
   return { key: queued, value: replicaCodec.encode(queued, { bucketId: id, sinceMs: clock.now() }) }
 }
 
-/** The puts that queue what is in the bucket already, for the rules that ask for it. */
+/** The puts that ask for the queueing of existing versions, for the rules that copy those. */
 export function existingPuts(clock: Backend['clock'], bucket: BucketRecord): Put[] {
   const rules = bucket.replication?.rules.filter(({ enabled, existing }) => enabled && existing === true) ?? []
   const arns = new Set(rules.map(({ destination }) => destination.bucketArn))

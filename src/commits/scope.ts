@@ -17,12 +17,12 @@ export interface BucketScope {
    * one that it continues, also for later calls.
    */
   admit(bucket: BucketRecord, existing?: ReadExisting, upload?: ContinuedUpload): void
-  /** Who asks, as events tell it. Absent: the server itself acts. */
+  /** Who sends the request, for events. Absent: the server itself acts. */
   readonly sender?: EventSender
 }
 
-/** A bucket as the server itself uses it: a job or an operator acts, and no request that could lack a permission. */
-export const unaskedScope = (name: string): BucketScope => ({ name, admit: () => {} })
+/** A bucket as the server itself uses it, for a job or an operator: there is no request whose permission could be checked. */
+export const serverScope = (name: string): BucketScope => ({ name, admit: () => {} })
 
 /** Decodes the object only when a decision needs it. Returns `undefined` when there is none. */
 export type ReadExisting = () => ObjectAttributes | undefined
@@ -36,7 +36,7 @@ export type ContinuedUpload = Pick<OpenUpload, 'bucketId' | 'initiator'> & {
 export interface FoundBucket {
   record: BucketRecord
   version: Version
-  /** Through which it was found. */
+  /** The scope through which it was found. */
   scope?: BucketScope | undefined
 }
 

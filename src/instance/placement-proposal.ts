@@ -47,15 +47,15 @@ export interface Proposal {
 
 export function judgeProposal(facts: ProposalFacts): Proposal {
   const { known, configured } = facts
-  const said: Said = { notices: [], waiting: [], refusals: [] }
-  const locations = { ...configuredLocations(facts, said), ...keptLocations(facts, said) }
-  const { stores } = keptStores(facts, locations, said)
+  const findings: Findings = { notices: [], waiting: [], refusals: [] }
+  const locations = { ...configuredLocations(facts, findings), ...keptLocations(facts, findings) }
+  const { stores } = keptStores(facts, locations, findings)
   const made = configured.stores.filter((name) => known.stores[name] === undefined)
-  const next = nextDefault({ ...known, stores, locations }, facts, said)
-  return { next, made, ...said }
+  const next = nextDefault({ ...known, stores, locations }, facts, findings)
+  return { next, made, ...findings }
 }
 
-interface Said {
+interface Findings {
   notices: string[]
   waiting: string[]
   refusals: string[]
@@ -67,7 +67,7 @@ type Locations = KnownPlacement['locations']
 const called = ({ host, address }: MemberOffer): string => `${host} (${address})`
 const listed = (members: readonly MemberOffer[]): string => members.map(called).join(', ')
 
-function configuredLocations({ known, configured, others }: ProposalFacts, said: Said): Locations {
+function configuredLocations({ known, configured, others }: ProposalFacts, findings: Findings): Locations {
   const wanted = nextLocations(known.locations, configured.locations)
   const kept: Locations = {}
   for (const [name, location] of Object.entries(wanted)) {
@@ -78,7 +78,7 @@ function configuredLocations({ known, configured, others }: ProposalFacts, said:
     }
     const holders = before === undefined ? [] : others.filter((other) => hasPolicy(other, name, before.policy))
     if (before !== undefined && holders.length > 0 && isFormer(before, location.policy)) {
-      said.notices.push(
+      findings.notices.push(
         `[locations.${name}] is an earlier definition here. The newer one of ${listed(holders)} counts:\n${definitionText(name, before.policy)}`,
       )
       kept[name] = before
@@ -88,7 +88,7 @@ function configuredLocations({ known, configured, others }: ProposalFacts, said:
     if (unable.length === 0) kept[name] = location
     else {
       const what = before === undefined ? 'is not used yet' : `stays at version ${before.version}`
-      said.waiting.push(`[locations.${name}] ${what}, because ${unable.join('; ')}`)
+      findings.waiting.push(`[locations.${name}] ${what}, because ${unable.join('; ')}`)
       if (before !== undefined) kept[name] = before
     }
   }
@@ -112,7 +112,7 @@ function whyUnable(offer: MemberOffer, policy: LocationPolicy): string | undefin
 }
 
 /** Known locations that the configuration lacks. The last member that has one in its configuration removes it by starting without it. */
-function keptLocations({ known, configured, others, buckets }: ProposalFacts, said: Said): Locations {
+function keptLocations({ known, configured, others, buckets }: ProposalFacts, findings: Findings): Locations {
   const kept: Locations = {}
   for (const [name, location] of lackedLocations(known, configured)) {
     const holders = others.filter((other) => other.locations[name] !== undefined)
@@ -122,7 +122,7 @@ function keptLocations({ known, configured, others, buckets }: ProposalFacts, sa
     // No configuration can name the location of a data directory, which has kept its buckets (`holdfast migrate --keep-local`).
     if (name === ownLocation) continue
     const why = holders.length > 0 ? `${listed(holders)} has it` : `bucket ${inside[0]} is in it`
-    said.notices.push(
+    findings.notices.push(
       `[locations.${name}] is not in this configuration. It stays, because ${why}:\n${definitionText(name, location.policy)}`,
     )
   }
@@ -140,7 +140,7 @@ export function lackedLocations(
 function keptStores(
   { known, configured, others, holding }: ProposalFacts,
   locations: Locations,
-  { notices, refusals }: Said,
+  { notices, refusals }: Findings,
 ): Pick<KnownPlacement, 'stores'> {
   const stores: KnownPlacement['stores'] = {}
   for (const [name, store] of Object.entries(known.stores)) {
@@ -163,12 +163,16 @@ function keptStores(
   return { stores }
 }
 
-function nextDefault(next: KnownPlacement, { known, configured, others }: ProposalFacts, said: Said): KnownPlacement {
+function nextDefault(
+  next: KnownPlacement,
+  { known, configured, others }: ProposalFacts,
+  findings: Findings,
+): KnownPlacement {
   const { defaultLocation: wanted } = configured
   const { defaultLocation: before, formerDefaults = [] } = known
   if (wanted === undefined && before === undefined) {
     const names = Object.keys(next.locations)
-    said.refusals.push(
+    findings.refusals.push(
       names.length === 0
         ? 'there is no location for data. Configure [stores] and [locations], and set defaultLocation'
         : `defaultLocation is not set, and there is no location in the data directory. Set it to one of ${names.join(', ')}`,
@@ -177,11 +181,13 @@ function nextDefault(next: KnownPlacement, { known, configured, others }: Propos
   if (wanted === undefined || wanted === before) return next
   const holders = others.filter(({ defaultLocation }) => defaultLocation === before)
   if (before !== undefined && holders.length > 0 && formerDefaults.includes(wanted)) {
-    said.notices.push(`defaultLocation is ${before}, as at ${listed(holders)}, not ${wanted} as in this configuration`)
+    findings.notices.push(
+      `defaultLocation is ${before}, as at ${listed(holders)}, not ${wanted} as in this configuration`,
+    )
     return next
   }
   if (next.locations[wanted] !== undefined) return withDefault(next, wanted)
-  if (before === undefined) said.refusals.push(`defaultLocation is ${wanted}, which can't be used yet`)
-  else said.waiting.push(`defaultLocation stays ${before}, because ${wanted} is not used yet`)
+  if (before === undefined) findings.refusals.push(`defaultLocation is ${wanted}, which can't be used yet`)
+  else findings.waiting.push(`defaultLocation stays ${before}, because ${wanted} is not used yet`)
   return next
 }

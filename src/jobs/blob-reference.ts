@@ -10,11 +10,9 @@ import { readDescription } from '../records/description-bytes.ts'
 import {
   type BlobOwner,
   bucketKey,
-  historyKey,
   historyKeyOf,
   historyOfBucket,
   ObjectKeys,
-  objectKey,
   partKey,
   partOf,
   parts,
@@ -26,6 +24,7 @@ import { partCodec, snapshotPieceCodec, versionCodec } from '../records/record-c
 import { ownBlob, withOwnBlob } from '../rules/versions.ts'
 import { everyEntry } from './every-entry.ts'
 import type { RangeReader } from './unhurried.ts'
+import { type FoundVersion, findVersionRecord } from './version-record.ts'
 
 export interface BlobReference {
   owner: BlobOwner
@@ -39,17 +38,20 @@ export interface BlobReference {
 
 /** `undefined` when the version has no blob of its own: a delete marker, or parts without a note. */
 export function referenceOfVersion(bucket: string, key: string, entry: Entry): BlobReference | undefined {
-  const version = versionCodec.decode(entry.key, entry.value)
-  if (version.kind === 'marker') return undefined
-  const { data } = version
+  return referenceTo(bucket, key, { entry, record: versionCodec.decode(entry.key, entry.value) })
+}
+
+function referenceTo(bucket: string, key: string, { entry, record }: FoundVersion): BlobReference | undefined {
+  if (record.kind === 'marker') return undefined
+  const { data } = record
   const manifest = ownBlob(data)
   if (manifest === undefined) return undefined
   return {
-    owner: { kind: 'version', bucket, key, sequence: version.sequence },
+    owner: { kind: 'version', bucket, key, sequence: record.sequence },
     entry,
     manifest,
-    etag: version.etag,
-    withManifest: (other) => versionCodec.encode(entry.key, { ...version, data: withOwnBlob(data, other) }),
+    etag: record.etag,
+    withManifest: (other) => versionCodec.encode(entry.key, { ...record, data: withOwnBlob(data, other) }),
   }
 }
 
@@ -85,17 +87,12 @@ export async function findReference(kv: Kv, owner: BlobOwner): Promise<BlobRefer
     const [entry] = await kv.get([snapshotKey(owner.id, owner.piece)])
     return entry && referenceOfPiece(entry)
   }
-  const { bucket, key, sequence } = owner
-  // One snapshot of both keys: a version moves from one to the other.
-  const entries = await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
-  for (const entry of entries) {
-    const reference = entry && referenceOfVersion(bucket, key, entry)
-    if (reference?.owner.kind === 'version' && reference.owner.sequence === sequence) return reference
-  }
-  return undefined
+  const found = await findVersionRecord(kv, owner)
+  return found && referenceTo(owner.bucket, owner.key, found)
 }
 
-export async function foundBucket(kv: Kv, name: string): Promise<FoundBucket | undefined> {
+/** `undefined`: there is no bucket of this name. */
+export async function readBucket(kv: Kv, name: string): Promise<FoundBucket | undefined> {
   const [entry] = await kv.get([bucketKey(name)])
   return entry && { record: bucketCodec.decode(entry.key, entry.value), version: entry.version }
 }

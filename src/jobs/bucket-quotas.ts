@@ -1,7 +1,7 @@
 /** The quotas of all buckets, as an operator sets and sees them. What a bucket held before is counted in the background. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Backend } from '../commits/backend.ts'
-import { unaskedScope } from '../commits/scope.ts'
+import { serverScope } from '../commits/scope.ts'
 import { limits } from '../limits.ts'
 import { setQuota, usedOfQuota } from '../objects/bucket-quota.ts'
 import { findBucket } from '../objects/buckets.ts'
@@ -38,7 +38,7 @@ export class BucketQuotas {
 
   /** `undefined`: the bucket has no quota. Throws NoSuchBucket. */
   async find(name: string): Promise<LimitedBucket | undefined> {
-    return this.of(await findBucket(this.#backend, unaskedScope(name)))
+    return this.of(await findBucket(this.#backend, serverScope(name)))
   }
 
   /** Returns when the quota holds, or after a while when it takes long to count what is in the bucket. Throws NoSuchBucket. */

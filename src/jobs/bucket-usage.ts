@@ -6,10 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Backend } from '../commits/backend.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
-import { type BucketRecord, bucketCodec } from '../records/bucket-record.ts'
-import { buckets, historyOfBucket, ObjectKeys } from '../records/keyspace.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
+import { historyOfBucket, ObjectKeys } from '../records/keyspace.ts'
 import { versionCodec } from '../records/record-codecs.ts'
 import { RecordDamaged } from '../records/record-format.ts'
+import { everyBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 import { unhurried } from './unhurried.ts'
 
@@ -50,7 +51,8 @@ export class BucketUsages {
 
   /** All buckets in order of name. Begins to count those whose usage is old, and waits a moment for those that were never counted. */
   async list(): Promise<ListedBucket[]> {
-    const records = await this.#records()
+    const records: BucketRecord[] = []
+    for await (const record of everyBucket(this.#backend.kv)) records.push(record)
     const counting = this.#refresh(records)
     const isMissing = records.some(({ name, id }) => this.#counted.get(name)?.bucketId !== id)
     if (isMissing) await Promise.race([counting, delay(limits.usageWaitMs, undefined, { ref: false })])
@@ -68,13 +70,6 @@ export class BucketUsages {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#counting
-  }
-
-  async #records(): Promise<BucketRecord[]> {
-    const records: BucketRecord[] = []
-    for await (const { key, value } of everyEntry(this.#backend.kv, buckets))
-      records.push(bucketCodec.decode(key, value))
-    return records
   }
 
   /** Never rejects. Calls during a count share it. */

@@ -20,7 +20,7 @@ import {
 import { partCodec, usageCodec, versionCodec } from '../records/record-codecs.ts'
 import { RecordDamaged } from '../records/record-format.ts'
 import type { Usage, UsageRecord } from '../records/usage.ts'
-import { less, noUsage, plus, usageOfOpenUpload } from '../rules/quota.ts'
+import { minus, noUsage, plus, usageOfOpenUpload } from '../rules/quota.ts'
 import { everyBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 
@@ -37,7 +37,7 @@ export async function countUsage({ kv, clock }: Counting, bucket: BucketRecord, 
   let missing: Usage
   try {
     // Changes that are in the snapshot are among what it holds, too.
-    missing = less(await contentOf(snapshot, bucket, signal), await notedIn(snapshot, bucket.id))
+    missing = minus(await contentOf(snapshot, bucket, signal), await notedIn(snapshot, bucket.id))
   } finally {
     await snapshot.close()
   }

@@ -1,7 +1,7 @@
 /** Wraps the keys of objects, and the secrets of access keys, again after a key of the ring was replaced. Only records change, never the bytes of objects. */
 
 import { bindingOf, rewrapped, type Wrapping } from '../commits/encryption.ts'
-import { countChange } from '../commits/identity-generation.ts'
+import { advanceGeneration } from '../commits/identity-generation.ts'
 import { resealed } from '../commits/sealed-secrets.ts'
 import type { Entry, Key, Kv, Put, Version } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
@@ -66,7 +66,7 @@ export async function rewrapKeys(backend: Rewrapping): Promise<RewrapReport> {
   const secrets: Tally = { seen: 0, renewed: 0 }
   await change(backend, accessKeys, changeSecret(backend), secrets)
   // A process that read secrets before they were sealed again might try to open them only now, so all read them again.
-  if (secrets.seen > 0) await countChange(backend)
+  if (secrets.seen > 0) await advanceGeneration(backend)
   return {
     encrypted: objects.seen,
     rewrapped: objects.renewed,

@@ -6,7 +6,7 @@ import { usageChange } from '../commits/usage.ts'
 import type { Commit, Version } from '../kv/kv.ts'
 import { openUploadKey, uploadKey, usageKey } from '../records/keyspace.ts'
 import type { OpenUpload } from '../records/records.ts'
-import { less, noUsage } from '../rules/quota.ts'
+import { minus, noUsage } from '../rules/quota.ts'
 import { partChecks, readAllParts, usageOfParts } from './upload-parts.ts'
 import { findOpenUpload, type UploadAddress } from './uploads.ts'
 
@@ -36,6 +36,6 @@ export async function abortCommit(
   return {
     checks: [...checks, ...partChecks(uploadId, parts.values())],
     deletes,
-    puts: [given, ...usageChange(backend, bucketId, less(noUsage, usageOfParts(parts)))],
+    puts: [given, ...usageChange(backend, bucketId, minus(noUsage, usageOfParts(parts)))],
   }
 }

@@ -2,7 +2,7 @@
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { commitDecision } from '../commits/commit.ts'
-import { admitted, unaskedScope } from '../commits/scope.ts'
+import { admitted, serverScope } from '../commits/scope.ts'
 import { readUsage } from '../commits/usage.ts'
 import { type BucketRecord, bucketCodec } from '../records/bucket-record.ts'
 import { bucketKey, usageKey } from '../records/keyspace.ts'
@@ -22,7 +22,7 @@ export async function setQuota(
   const key = bucketKey(name)
   return commitDecision(backend, async () => {
     const [entry] = await kv.get([key])
-    const { record, version } = admitted(unaskedScope(name), entry)
+    const { record, version } = admitted(serverScope(name), entry)
     const total = usageKey(record.id)
     const [counted] = await kv.get([total])
     const result = { ...record, quota }

@@ -3,7 +3,7 @@
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { commitDecision, garbagePut } from '../commits/commit.ts'
-import { admitted, type BucketScope, unaskedScope } from '../commits/scope.ts'
+import { admitted, type BucketScope, serverScope } from '../commits/scope.ts'
 import { requireWholeMetadata } from '../commits/whole-metadata.ts'
 import { S3Error } from '../errors.ts'
 import type { Key, Put } from '../kv/kv.ts'
@@ -136,25 +136,25 @@ export async function changeBucket(
 
 /** From now on, new blobs go to `location`, and the bucket is `moving` until `endMove`. Resolves with the changed record. */
 export async function beginMove(backend: Backend, name: string, location: string): Promise<BucketRecord> {
-  await changeBucket(backend, unaskedScope(name), (bucket) => {
+  await changeBucket(backend, serverScope(name), (bucket) => {
     const constraint = bucket.location === location ? bucket.locationConstraint : location
     return { ...bucket, location, locationConstraint: constraint, moving: true }
   })
-  return findBucket(backend, unaskedScope(name))
+  return findBucket(backend, serverScope(name))
 }
 
 /** Ends the move that `beginMove` began, unless the bucket has been replaced or is being moved elsewhere. Throws NoSuchBucket. */
 export async function endMove(backend: Backend, { name, id, location }: BucketRecord): Promise<void> {
-  await changeBucket(backend, unaskedScope(name), (bucket) =>
+  await changeBucket(backend, serverScope(name), (bucket) =>
     bucket.id === id && bucket.location === location ? { ...bucket, moving: undefined } : bucket,
   )
 }
 
 /** Records an operator's word that what guards the bucket is complete again. Resolves with the record as it was before. Throws NoSuchBucket. */
 export async function confirmGuards(backend: Pick<Backend, 'kv' | 'clock'>, name: string): Promise<BucketRecord> {
-  const before = await findBucket(backend, unaskedScope(name))
+  const before = await findBucket(backend, serverScope(name))
   if (before.unconfirmed === true)
-    await changeBucket(backend, unaskedScope(name), (bucket) => ({ ...bucket, unconfirmed: undefined }))
+    await changeBucket(backend, serverScope(name), (bucket) => ({ ...bucket, unconfirmed: undefined }))
   return before
 }
 

@@ -7,7 +7,7 @@ import { eventPuts } from '../commits/event-queue.ts'
 import { lockClaim } from '../commits/history-commit.ts'
 import { checkLockRequest, requireObjectLock } from '../commits/lock-request.ts'
 import { NewestWrapping } from '../commits/newest-wrapping.ts'
-import { replicatedAgain } from '../commits/replica-queue.ts'
+import { requeued } from '../commits/replica-queue.ts'
 import type { BucketScope, FoundBucket } from '../commits/scope.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { bucketKey } from '../records/keyspace.ts'
@@ -161,7 +161,7 @@ async function changeVersion(
     const { bucket, entry, record } = await findVersion(backend, scope, key, versionId, deleted)
     const wrapping = new NewestWrapping(backend, bucket.record.id, key)
     const asked = await change(record, bucket)
-    const replicated = isReplicated ? replicatedAgain(backend, bucket.record, key, asked) : { record: asked, puts: [] }
+    const replicated = isReplicated ? requeued(backend, bucket.record, key, asked) : { record: asked, puts: [] }
     const changed = wrapping.newest(replicated.record)
     const name = event(record.attributes, changed.attributes)
     const events = name === undefined ? [] : eventPuts(backend, bucket, key, { name, version: changed })

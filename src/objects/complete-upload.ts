@@ -21,7 +21,7 @@ import {
   unquote,
   type WriteConditions,
 } from '../rules/preconditions.ts'
-import { less, noUsage } from '../rules/quota.ts'
+import { minus, noUsage } from '../rules/quota.ts'
 import { latestOf, type VersionInBucket, writtenVersionId } from '../rules/versions.ts'
 import { type CompletionNote, type UnnotedRecord, writeNote } from './completion-note.ts'
 import { removeIfRefused } from './incoming-data.ts'
@@ -309,7 +309,7 @@ function completeCommit(
         garbagePut(backend, { kind: 'blob', manifest, owner: { kind: 'part', uploadId, number } }),
       ),
       // The object is counted in place of the upload.
-      ...(quota === undefined ? [] : usageChange(backend, id, less(noUsage, usageOfParts(stored)))),
+      ...(quota === undefined ? [] : usageChange(backend, id, minus(noUsage, usageOfParts(stored)))),
     ],
     deletes: [
       ...(placing.deletes ?? []),

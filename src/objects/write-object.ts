@@ -28,7 +28,7 @@ import type { Creation } from '../records/notifications.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { Usage } from '../records/usage.ts'
 import { checkWrite, type WriteConditions } from '../rules/preconditions.ts'
-import { less, usageOfVersion } from '../rules/quota.ts'
+import { minus, usageOfVersion } from '../rules/quota.ts'
 import { namesVersions, nullVersionsIn, type VersionInBucket } from '../rules/versions.ts'
 import { DigestedPayload, type IncomingData, type Received, removeIfRefused, writeBlob } from './incoming-data.ts'
 import { openBlob } from './open-blob.ts'
@@ -103,7 +103,7 @@ function leastGrowth({ data: { body } }: NewObject, { versions, bucket }: KeyHis
   const replaced = namesVersions(bucket.record.versioning) ? [] : nullVersionsIn(versions)
   // A body of unknown size says the most that it can be.
   const bytes = body.settledSize === undefined ? body.size : 0
-  return less({ bytes, objects: 1 }, ...replaced.map(usageOfVersion))
+  return minus({ bytes, objects: 1 }, ...replaced.map(usageOfVersion))
 }
 
 /**

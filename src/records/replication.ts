@@ -1,4 +1,4 @@
-/** What a bucket copies to other buckets: its replication rules as its record keeps them, and what versions say of their copies. */
+/** The replication rules of a bucket, as its record keeps them, and the queue of versions that wait to be copied. */
 import type { Tag } from './object-attributes.ts'
 
 /** Which objects a rule concerns: those of which all conditions hold. */
@@ -9,11 +9,11 @@ export interface ReplicationFilter {
   tags: readonly Tag[]
 }
 
-/** A setting that a client may leave out. It gets back what it said. */
-type Said = boolean | undefined
+/** Absent: the client left it out, and does not get it back. */
+type OptionalFlag = boolean | undefined
 
 export interface ReplicationDestination {
-  /** As the client named the bucket. */
+  /** The ARN as the client wrote it. */
   bucketArn: string
   account?: string | undefined
   storageClass?: string | undefined
@@ -29,20 +29,20 @@ export interface ReplicationRule {
   id: string
   enabled: boolean
   filter: ReplicationFilter
-  /** Of two rules with one destination, the greater decides. */
+  /** Of two rules for one destination, the one with the greater priority applies. */
   priority?: number | undefined
   destination: ReplicationDestination
-  deleteMarkers?: Said
-  /** Also what was there before the rule. */
-  existing?: Said
-  /** Also what is encrypted by SSE-KMS. */
-  kmsEncrypted?: Said
+  deleteMarkers?: OptionalFlag
+  /** Also copies versions that are older than the rule. */
+  existing?: OptionalFlag
+  /** Also copies objects that are encrypted with SSE-KMS. */
+  kmsEncrypted?: OptionalFlag
   /** Always off. */
   replicaModifications?: false | undefined
 }
 
 export interface ReplicationConfiguration {
-  /** What the client said in Role. Nothing here looks at it. */
+  /** The Role that the client gave. It has no effect here. */
   role: string
   /** Never empty. */
   rules: readonly ReplicationRule[]

@@ -20,7 +20,7 @@ export const times = ({ bytes, objects }: Usage, count: number): Usage => ({
   objects: objects * count,
 })
 
-export function less(usage: Usage, ...others: readonly Usage[]): Usage {
+export function minus(usage: Usage, ...others: readonly Usage[]): Usage {
   const { bytes, objects } = plus(...others)
   return { bytes: usage.bytes - bytes, objects: usage.objects - objects }
 }
@@ -33,7 +33,7 @@ export function growthOf(before: KeyVersions, { current, addToHistory, removed }
   const known = [before.current, ...before.newest]
   const placed = current === undefined ? addToHistory : [current, ...addToHistory]
   const added = placed.filter((version) => !known.includes(version))
-  return less(plus(...added.map(usageOfVersion)), ...removed.map(usageOfVersion))
+  return minus(plus(...added.map(usageOfVersion)), ...removed.map(usageOfVersion))
 }
 
 /** An open upload counts as an object from its beginning, so that no Complete fails for want of room. */

@@ -1,4 +1,4 @@
-/** Which replication rules can be set, as in S3, and what they copy where. Pure. */
+/** Which replication rules can be set, as in S3, and what they copy to which bucket. Pure. */
 import { invalidArgument, S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
@@ -8,7 +8,7 @@ import type { ReplicationState } from '../records/replication-state.ts'
 import { replicationLimits } from '../replication-limits.ts'
 import { checkRuleFilter, invalidRequest } from './rule-filter.ts'
 
-/** A bucket of this server, or of a site of its configuration. */
+/** A bucket on this server, or on a site of its configuration. */
 export interface Destination {
   /** In lower case. Absent: this server. */
   site?: string | undefined
@@ -17,7 +17,7 @@ export interface Destination {
 
 /**
  * The bucket that an ARN names: `arn:aws:s3:::BUCKET` of this server; of a site `arn:aws:s3:::SITE/BUCKET`, or as MinIO writes it
- * `arn:minio:replication:REGION:SITE:BUCKET`. `undefined`: it names none.
+ * `arn:minio:replication:REGION:SITE:BUCKET`. `undefined`: it names no bucket.
  */
 export function destinationOf(arn: string): Destination | undefined {
   const [, minioSite, minioBucket] = /^arn:minio:replication:[^:]*:([^:/]+):([^:/]+)$/.exec(arn) ?? []
@@ -35,7 +35,7 @@ export interface Replicated {
   isMarker?: boolean
 }
 
-/** The rules that copy this version: one for each destination, the one with the greatest priority. */
+/** The rules that copy this version: for each destination, the matching rule with the greatest priority. */
 export function rulesFor(rules: readonly ReplicationRule[], version: Replicated): ReplicationRule[] {
   const chosen = new Map<string, ReplicationRule>()
   for (const rule of rules) {
@@ -57,7 +57,7 @@ function takes(rule: ReplicationRule, { isMarker = false, encryptedBy }: Replica
   return encryptedBy !== 'kms' || rule.kmsEncrypted === true
 }
 
-/** Rules of S3's first schema say nothing of delete markers, and copy them. */
+/** Rules of S3's first schema can't say whether delete markers are copied. They are. */
 export const takesMarkers = ({ filter, deleteMarkers }: ReplicationRule): boolean =>
   deleteMarkers ?? filter.form === 'prefix'
 
@@ -128,13 +128,13 @@ function checkPair(one: ReplicationRule, other: ReplicationRule): void {
   throw invalidRequest(`Found duplicate priority ${one.priority}: priorities must be unique among rules`)
 }
 
-/** What becomes of a version that waits to be copied. `copy`: the id of the copy, known for an object that has one now. */
+/** How the copying of a version ended. `copy`: the version id of the copy. Absent for a delete marker. */
 export type CopyOutcome =
   | { kind: 'copied'; copy?: string | undefined }
   | { kind: 'failed'; reason: string }
   | { kind: 'dropped' }
 
-/** What a version says of its copies after this outcome. `isWaiting`: for another destination, or for a later change. */
+/** The state of a version's copies after this outcome. `isWaiting`: the version still waits, for another destination or because it has changed. */
 export function stateAfter(
   before: ReplicationState | undefined,
   { arn, outcome, isWaiting }: { arn: string; outcome: CopyOutcome; isWaiting: boolean },
@@ -153,7 +153,7 @@ export function ownBucketFault(
   bucket: Pick<BucketRecord, 'owner' | 'versioning'> | undefined,
   owner: string,
 ): string | undefined {
-  // Another account's bucket might as well not be there.
+  // Does not tell whether another account has such a bucket.
   if (bucket?.owner !== owner) return 'Destination bucket must exist.'
   return bucket.versioning === 'enabled' ? undefined : 'Destination bucket must have versioning enabled.'
 }

@@ -8,7 +8,7 @@ import { openSecret } from '../../src/commits/sealed-secrets.ts'
 import type { Identities } from '../../src/identities/identities.ts'
 import { openIdentities } from '../../src/identities/open-identities.ts'
 import { openKeyRing } from '../../src/instance/key-ring-file.ts'
-import { foundBucket } from '../../src/jobs/blob-reference.ts'
+import { readBucket } from '../../src/jobs/blob-reference.ts'
 import { everyEntry } from '../../src/jobs/every-entry.ts'
 import type { Commit, Key } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
@@ -138,7 +138,7 @@ async function changeAccessKey(backend: Backend): Promise<void> {
 /** Whether the ring opens everything. Resolves with how much that was. */
 async function opened(backend: Backend): Promise<number> {
   const objects = new ObjectKeys(scope.name)
-  const bucketId = (await foundBucket(backend.kv, scope.name))?.record.id ?? ''
+  const bucketId = (await readBucket(backend.kv, scope.name))?.record.id ?? ''
   let count = 0
   const customerKey = undefined
   for (const [range, keyOf] of [

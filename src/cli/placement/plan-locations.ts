@@ -6,7 +6,7 @@ import { ConfigurationError } from '../../config/configuration-error.ts'
 import { requireTarget, type StoreSettings } from '../../config/locations.ts'
 import { readClaimant } from '../../instance/metadata-id.ts'
 import { readOffers } from '../../instance/placement-offers.ts'
-import { foundBucket } from '../../jobs/blob-reference.ts'
+import { readBucket } from '../../jobs/blob-reference.ts'
 import { locationStatuses } from '../../jobs/locations/location-status.ts'
 import { demandOfMove, takeCensus } from '../../jobs/locations/placement-census.ts'
 import { type StoreNow, storeNow } from '../../jobs/locations/store-now.ts'
@@ -40,7 +40,7 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
   requireTarget(configuration.placement.locations, to, configuration.metadata !== undefined)
   const planned = await withDataForDryRun(invocation, async (data) => {
     const { kv } = data.backend
-    const bucket = (await foundBucket(kv, bucketName))?.record
+    const bucket = (await readBucket(kv, bucketName))?.record
     if (bucket === undefined) return undefined
     const location = locationsToBe(await currentPlacement(invocation, data)).get(to)
     if (location === undefined) throw new ConfigurationError(`there is no location ${to}`)

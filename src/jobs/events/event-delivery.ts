@@ -1,4 +1,4 @@
-/** Delivers the events of buckets to webhooks, each at least once. One process of all that share the metadata does it. */
+/** Delivers the events of buckets to webhooks, each at least once. Of all processes that share the metadata, one does it. */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { KvUnavailable } from '../../kv/kv.ts'
@@ -10,15 +10,15 @@ import { removeExpired, WebhookQueue, type WebhookQueueOptions } from './webhook
 
 export interface EventDeliveryOptions extends WebhookQueueOptions {
   webhooks: readonly Webhook[]
-  /** How often events are looked for that have waited for too long, the first time not before. */
+  /** How often to look for events that have waited too long. The first look comes after this time, too. */
   expiryEveryMs?: number
 }
 
-/** Until it is stopped. Stopping ends posts under way; their events are posted again at the next start. */
+/** Runs until it is stopped. Stopping aborts posts under way; their events are posted again at the next start. */
 export function startEventDelivery(options: EventDeliveryOptions): Maintenance {
   const closing = new AbortController()
   const { signal } = closing
-  // Every post under way listens to it, and Node warns of more than ten.
+  // Every post under way adds a listener, and Node warns about more than ten.
   setMaxListeners(0, signal)
   const running = [...options.webhooks.map((webhook) => deliver(webhook, options, signal)), expire(options, signal)]
   return {
@@ -41,7 +41,7 @@ async function deliver(webhook: Webhook, options: EventDeliveryOptions, signal: 
   })
 }
 
-/** Gives up old events, also of webhooks that the configuration does not name, or no longer. Not at once: after a long time off, each is tried first. */
+/** Gives up old events, including those for webhooks that the configuration does not name. Not at once, so that after a long time off each is tried first. */
 async function expire(options: EventDeliveryOptions, signal: AbortSignal): Promise<void> {
   const { backend, warn, expiryEveryMs = limits.eventExpiryEveryMs } = options
   await repeatedly(expiryEveryMs, signal, options, async () => {
@@ -57,7 +57,7 @@ async function expire(options: EventDeliveryOptions, signal: AbortSignal): Promi
   })
 }
 
-/** Calls `work` until the signal is aborted, and waits as long between calls as it says. */
+/** Calls `work` until the signal is aborted. After each call, waits as long as it said. */
 async function repeatedly(
   firstAfterMs: number,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 /** The JSON that a webhook gets of an event: S3's, with the two fields that MinIO puts before it. Pure. */
 import type { EventRecord, ObjectEvent, TestEvent } from '../../records/notifications.ts'
 
-/** `region`: the region that this server says it is. */
+/** `region`: the region that this server says it is in. */
 export function eventJson(event: EventRecord, region: string): string {
   return JSON.stringify(event.kind === 'test' ? testMessage(event) : objectMessage(event, region))
 }

@@ -1,6 +1,6 @@
 /**
- * The events that wait for one webhook. Each is posted until the webhook takes it; a crash between the answer and the commit posts it again. An event that was not
- * taken waits for a time of its own, so that those behind it go on.
+ * The events that wait for one webhook. Each is posted until the webhook takes it; after a crash between the answer and the commit, it is posted again. An event that
+ * was not taken is retried on its own, so that it does not hold up those behind it.
  */
 import { firstIdSince } from '../../clock.ts'
 import type { Backend } from '../../commits/backend.ts'
@@ -34,7 +34,7 @@ interface Delayed {
   firstMs: number
 }
 
-/** Answers that say something about the event itself, rather than about the receiver: it would say the same for ever. */
+/** Statuses that refuse the event itself, rather than saying something about the receiver: they would come again at each attempt. */
 const refusals: ReadonlySet<number> = new Set([400, 413, 415, 422])
 
 export class WebhookQueue {
@@ -42,13 +42,13 @@ export class WebhookQueue {
   readonly #options: WebhookQueueOptions
   /** By the id of the event. */
   readonly #delayed = new Map<string, Delayed>()
-  /** What is due and has not been posted yet is looked for from here on. */
+  /** Where to look for the next events that have not been posted. */
   #from: Key
   #taken = 0
   #takenMs = Number.NEGATIVE_INFINITY
   #failuresInRow = 0
   #isAway = false
-  /** What was given up since the operator was last told. */
+  /** How many were given up since the operator was last told. */
   #givenUp = 0
   #toldMs = Number.NEGATIVE_INFINITY
 
@@ -59,8 +59,8 @@ export class WebhookQueue {
   }
 
   /**
-   * Posts the events that are due, at first those that have not been posted before. Stops before their end when the webhook takes none of many in a row. Resolves with
-   * false when it has stopped and nothing was taken at all.
+   * Posts the events that are due, first those that were never posted. Stops early when the webhook takes none of many in a row. Resolves with false when it stopped
+   * early and no event was taken.
    */
   async send(signal: AbortSignal): Promise<boolean> {
     this.#failuresInRow = 0
@@ -82,11 +82,11 @@ export class WebhookQueue {
       const last = page.at(-1)
       const isEnd = last === undefined || page.length < limits.eventsReadAtOnce
       if (rest.length === 0 && isEnd) {
-        // Commits of several processes can put events before others that were seen.
+        // Another process can still commit an event that sorts before those that were seen.
         this.#from = start
         return true
       }
-      // Those that could not be noted wait for the next time around.
+      // Failed events that are not in `#delayed` wait for the next round.
       this.#from = rest[0]?.key ?? keyAfter(last?.key ?? start)
       if (rest.length > 0 || signal.aborted) return false
     }
@@ -98,7 +98,7 @@ export class WebhookQueue {
     for (let at = 0; at < due.length; at += limits.eventsReadAtOnce) {
       const keys = due.slice(at, at + limits.eventsReadAtOnce).map(({ key }) => key)
       const entries = await kv.get(keys)
-      // Some may have been removed for their age.
+      // Some may have expired.
       for (const [i, key] of keys.entries()) if (entries[i] === undefined) this.#delayed.delete(eventOf(key).id)
       const rest = await this.#sendPage(
         entries.flatMap((entry) => entry ?? []),
@@ -144,7 +144,7 @@ export class WebhookQueue {
     const before = this.#delayed.get(id) ?? { key, times: 0, firstMs: nowMs, againMs: nowMs }
     const times = before.times + 1
     const isRefused = status !== undefined && refusals.has(status)
-    // A receiver that refuses everything is set up wrongly, and will take them once it is mended.
+    // A receiver that refuses everything is set up wrongly, and will take events once that is mended.
     if (isRefused && times >= limits.eventRefusalsMax && this.#takenMs > before.firstMs) {
       this.#delayed.delete(id)
       this.#givenUp++
@@ -177,7 +177,7 @@ export class WebhookQueue {
     if (!this.#isAway) return
     this.#isAway = false
     this.#options.inform(`the webhook ${this.#webhook.name} takes events again`)
-    // Nothing waits any longer for a webhook that is there.
+    // The webhook is back, so the retries need not wait any longer.
     for (const delayed of this.#delayed.values()) delayed.againMs = this.#takenMs
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Backend } from '../../commits/backend.ts'
 import { lockNow } from '../../commits/lock-clock.ts'
-import { unaskedScope } from '../../commits/scope.ts'
+import { serverScope } from '../../commits/scope.ts'
 import { type ErrorCode, S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { abortUpload } from '../../objects/abort-upload.ts'
@@ -109,7 +109,7 @@ async function* dueVersions(
   }
   while (next !== undefined) {
     const query = { prefix, delimiter: '', max: limits.listKeysMax, ...next }
-    const { page } = await listVersions(backend, unaskedScope(bucket.name), query)
+    const { page } = await listVersions(backend, serverScope(bucket.name), query)
     yield page.entries.flatMap((entry) => due.see(entry))
     next = page.next
   }
@@ -128,7 +128,7 @@ async function* dueUploads(
   }
   while (next !== undefined) {
     const query = { prefix, delimiter: '', max: limits.listUploadsMax, ...next }
-    const { page } = await listUploads(backend, unaskedScope(bucket.name), query)
+    const { page } = await listUploads(backend, serverScope(bucket.name), query)
     yield page.entries.filter(({ upload }) => {
       const due = upload && uploadExpirationOf(rules, upload)
       return due !== undefined && due.dueMs <= nowMs
@@ -141,7 +141,7 @@ async function* dueUploads(
 /** Resolves with false when it has been completed or aborted meanwhile. */
 async function abortDue(backend: Backend, bucket: string, { key, uploadId }: ListedUpload): Promise<boolean> {
   try {
-    await abortUpload(backend, unaskedScope(bucket), { key, uploadId })
+    await abortUpload(backend, serverScope(bucket), { key, uploadId })
     return true
   } catch (error) {
     if (isOneOf(error, 'NoSuchUpload', 'NoSuchBucket', 'OperationAborted')) return false

@@ -3,7 +3,7 @@ import type { Backend } from '../../commits/backend.ts'
 import { commitKeyDecision } from '../../commits/commit.ts'
 import { type KeyHistory, readHistory, versionNamed } from '../../commits/key-history.ts'
 import { lockNow } from '../../commits/lock-clock.ts'
-import { unaskedScope } from '../../commits/scope.ts'
+import { serverScope } from '../../commits/scope.ts'
 import { type ErrorCode, S3Error } from '../../errors.ts'
 import { decideDeletion } from '../../objects/delete-object.ts'
 import { type Due, expirationOf, markerExpirationOf, noncurrentExpirationOf } from '../../rules/lifecycle.ts'
@@ -15,7 +15,7 @@ const kept: ReadonlySet<ErrorCode> = new Set(['AccessDenied', 'NoSuchBucket', 'O
 
 /** Resolves with whether something was removed, or hidden behind a delete marker. Throws only what keeps all removals from going on. */
 export async function removeDue(backend: Backend, bucket: string, due: DueVersion, nowMs: number): Promise<boolean> {
-  const scope = unaskedScope(bucket)
+  const scope = serverScope(bucket)
   const { key } = due
   const versionId = due.kind === 'current' ? undefined : due.versionId
   try {

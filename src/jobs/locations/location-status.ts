@@ -5,7 +5,7 @@ import type { Backend } from '../../commits/backend.ts'
 import type { Kv } from '../../kv/kv.ts'
 import { repairOwnerOf, repairs } from '../../records/keyspace.ts'
 import { repairCodec } from '../../records/record-codecs.ts'
-import { findReference, foundBucket } from '../blob-reference.ts'
+import { findReference, readBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
 import { moveKind } from '../moves/move-bucket.ts'
 import { allTasks, type FoundTask, isEnded, type TaskRecord } from '../tasks/tasks.ts'
@@ -93,6 +93,6 @@ async function movesByLocation({ kv }: Backend): Promise<Map<string, MoveStatus[
 /** A refused move has moved nothing. After a move that stopped half-way, the bucket can have another location by now. */
 async function isUnfinished(kv: Kv, { name, record }: FoundTask): Promise<boolean> {
   if (!isEnded(record)) return true
-  const bucket = (await foundBucket(kv, name))?.record
+  const bucket = (await readBucket(kv, name))?.record
   return bucket?.moving === true && bucket.location === record.arguments.to
 }

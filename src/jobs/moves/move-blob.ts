@@ -9,7 +9,7 @@ import { S3Error } from '../../errors.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import { type BlobOwner, bucketKey } from '../../records/keyspace.ts'
 import { ShardMissing, StoreFull, StoreOut } from '../../stores/shard-store.ts'
-import { type BlobReference, findReference, foundBucket } from '../blob-reference.ts'
+import { type BlobReference, findReference, readBucket } from '../blob-reference.ts'
 
 export type MoveOutcome =
   /** The blob is at the location, in its newest version. `bytes`: how many were written. */
@@ -62,7 +62,7 @@ export async function unchangedBucket(
   { kv }: Backend,
   { name, id, location }: BucketRecord,
 ): Promise<FoundBucket | undefined> {
-  const found = await foundBucket(kv, name)
+  const found = await readBucket(kv, name)
   return found?.record.id === id && found.record.location === location ? found : undefined
 }
 

@@ -11,7 +11,7 @@ import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { beginMove, endMove } from '../../objects/buckets.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
-import { foundBucket } from '../blob-reference.ts'
+import { readBucket } from '../blob-reference.ts'
 import { storeNow } from '../locations/store-now.ts'
 import { openPace, type PaceClock } from '../tasks/pace.ts'
 import { type RunningTask, type TaskKind, TaskRefused } from '../tasks/task-runner.ts'
@@ -65,7 +65,7 @@ async function moveBucket(
 
 /** What moving the bucket would write. Throws `TaskRefused` when it can't be done now. */
 async function expectedMove(backend: Backend, name: string, to: string): Promise<Forecast> {
-  const bucket = (await foundBucket(backend.kv, name))?.record
+  const bucket = (await readBucket(backend.kv, name))?.record
   if (bucket === undefined) throw new TaskRefused(`there is no bucket ${name}`)
   const location = backend.blobs.locations.find((known) => known.name === to)
   if (location === undefined) throw new TaskRefused(`there is no location ${to}`)

@@ -3,18 +3,11 @@
 import type { Pace } from '../../blobs/blobs.ts'
 import type { Backend } from '../../commits/backend.ts'
 import type { Entry, Kv } from '../../kv/kv.ts'
-import {
-  historyKey,
-  type MovableOwner,
-  moveOwnerOf,
-  moves,
-  objectKey,
-  partOf,
-  partsOf,
-} from '../../records/keyspace.ts'
-import { moveCodec, versionCodec } from '../../records/record-codecs.ts'
-import { foundBucket } from '../blob-reference.ts'
+import { type MovableOwner, moveOwnerOf, moves, partOf, partsOf } from '../../records/keyspace.ts'
+import { moveCodec } from '../../records/record-codecs.ts'
+import { readBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
+import { findVersionRecord } from '../version-record.ts'
 import { isRefusedForNow, moveBlob } from './move-blob.ts'
 
 /** Resolves with the number of queued blobs that are now in the right place. Blobs that can't be read or written now stay queued. */
@@ -35,7 +28,7 @@ export async function moveQueued(
 
 async function moveOne(backend: Backend, queued: Entry, pace: Pace): Promise<boolean> {
   const { bucket: name } = moveCodec.decode(queued.key, queued.value)
-  const bucket = await foundBucket(backend.kv, name)
+  const bucket = await readBucket(backend.kv, name)
   if (bucket === undefined) return true
   try {
     let isDone = true
@@ -54,11 +47,7 @@ async function moveOne(backend: Backend, queued: Entry, pace: Pace): Promise<boo
 async function* ownersOf(kv: Kv, owner: MovableOwner): AsyncGenerator<MovableOwner> {
   yield owner
   if (owner.kind === 'part') return
-  const { bucket, key, sequence } = owner
-  // One snapshot of both keys: a version moves from one to the other.
-  for (const entry of await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])) {
-    const version = entry && versionCodec.decode(entry.key, entry.value)
-    if (version?.kind !== 'object' || version.sequence !== sequence || version.data.kind !== 'parts') continue
-    for await (const part of everyEntry(kv, partsOf(version.data.uploadId))) yield { kind: 'part', ...partOf(part.key) }
-  }
+  const record = (await findVersionRecord(kv, owner))?.record
+  if (record?.kind !== 'object' || record.data.kind !== 'parts') return
+  for await (const part of everyEntry(kv, partsOf(record.data.uploadId))) yield { kind: 'part', ...partOf(part.key) }
 }

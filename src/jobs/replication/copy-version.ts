@@ -3,7 +3,7 @@ import type { ByteSource } from '../../byte-source.ts'
 import type { Backend } from '../../commits/backend.ts'
 import { inTurnOfKey } from '../../commits/commit.ts'
 import { withReplication } from '../../commits/replica-queue.ts'
-import { unaskedScope } from '../../commits/scope.ts'
+import { serverScope } from '../../commits/scope.ts'
 import { S3Error } from '../../errors.ts'
 import { type Entry, KvUnavailable } from '../../kv/kv.ts'
 import { limits } from '../../limits.ts'
@@ -18,7 +18,8 @@ import type { ReplicationRule } from '../../records/replication.ts'
 import { mayBucketOwnerRead } from '../../rules/access-list.ts'
 import { type CopyOutcome, stateAfter } from '../../rules/replication.ts'
 import { StoreOut } from '../../stores/shard-store.ts'
-import { copiesOf, findRecord, originalId, ruleOf } from './queued-version.ts'
+import { findVersionRecord } from '../version-record.ts'
+import { copiesOf, originalId, ruleOf } from './queued-version.ts'
 import { CopyRefused, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
 
 export interface CopyContext {
@@ -36,7 +37,10 @@ export async function copyVersion(context: CopyContext, queued: Entry): Promise<
   const { bucket, to, mayBeDone } = context
   const { arn, key, sequence } = replicaOf(queued.key)
   const { bucketId } = replicaCodec.decode(queued.key, queued.value)
-  const found = bucketId === bucket.id ? await findRecord(context.backend, bucket.name, key, sequence) : undefined
+  const found =
+    bucketId === bucket.id
+      ? await findVersionRecord(context.backend.kv, { bucket: bucket.name, key, sequence })
+      : undefined
   const rule = found && ruleOf(bucket, arn, key, found.record)
   if (found === undefined || rule === undefined) return { kind: 'dropped' }
   const { record } = found
@@ -76,7 +80,7 @@ function originalOf(
       const whole = { start: 0, end: size }
       const range = part === undefined || data.kind === 'blob' ? whole : locatePart(data.runs, part)?.range
       const plan = () => ({ range: range ?? whole })
-      const opening = openObject(backend, unaskedScope(bucket.name), { key, versionId }, plan)
+      const opening = openObject(backend, serverScope(bucket.name), { key, versionId }, plan)
       const { body } = await opening.catch((error: unknown) => {
         throw unreadable(error)
       })
@@ -137,7 +141,7 @@ export function settle(
       const [waiting] = await backend.kv.get([queued.key])
       if (waiting === undefined) return
       const isDone = waiting.version === queued.version
-      const found = await findRecord(backend, bucket.name, key, sequence)
+      const found = await findVersionRecord(backend.kv, { bucket: bucket.name, key, sequence })
       const checks = [{ key: queued.key, version: waiting.version }]
       const puts = []
       if (found?.record.kind === 'object') {

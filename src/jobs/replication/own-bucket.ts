@@ -1,7 +1,7 @@
 /** A destination on this server. */
 import type { Backend } from '../../commits/backend.ts'
 import type { EncryptionRequest } from '../../commits/encryption.ts'
-import { type BucketScope, unaskedScope } from '../../commits/scope.ts'
+import { type BucketScope, serverScope } from '../../commits/scope.ts'
 import { eachOf } from '../../each-of.ts'
 import { S3Error } from '../../errors.ts'
 import { abortUpload } from '../../objects/abort-upload.ts'
@@ -17,7 +17,7 @@ import type { Checksum, Encryption, PartRecord } from '../../records/records.ts'
 import type { ReplicationDestination } from '../../records/replication.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { ownBucketFault } from '../../rules/replication.ts'
-import { foundBucket } from '../blob-reference.ts'
+import { readBucket } from '../blob-reference.ts'
 import {
   CopyRefused,
   DestinationAway,
@@ -34,7 +34,7 @@ export class OwnBucket implements ReplicaBucket {
   /** `owner`: the account whose bucket is copied. Nothing is written to another account's. */
   constructor(backend: Backend, name: string, owner: string) {
     this.#backend = backend
-    this.#scope = unaskedScope(name)
+    this.#scope = serverScope(name)
     this.#owner = owner
   }
 
@@ -74,7 +74,7 @@ export class OwnBucket implements ReplicaBucket {
   }
 
   async #requireBucket(): Promise<void> {
-    const found = await foundBucket(this.#backend.kv, this.#scope.name)
+    const found = await readBucket(this.#backend.kv, this.#scope.name)
     const fault = ownBucketFault(found?.record, this.#owner)
     if (fault !== undefined) throw new DestinationAway(`${this.#scope.name}: ${fault}`)
   }

@@ -2,7 +2,7 @@
 import type { Backend } from '../../commits/backend.ts'
 import { inTurnOfKey } from '../../commits/commit.ts'
 import { replicaPut, withReplication } from '../../commits/replica-queue.ts'
-import { unaskedScope } from '../../commits/scope.ts'
+import { serverScope } from '../../commits/scope.ts'
 import { eachOf } from '../../each-of.ts'
 import type { Put } from '../../kv/kv.ts'
 import { limits } from '../../limits.ts'
@@ -10,7 +10,8 @@ import { type ListedVersion, listVersions } from '../../objects/list-versions.ts
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import { versionCodec } from '../../records/record-codecs.ts'
 import { replicationLimits } from '../../replication-limits.ts'
-import { copiesOf, findRecord, ruleOf } from './queued-version.ts'
+import { findVersionRecord } from '../version-record.ts'
+import { copiesOf, ruleOf } from './queued-version.ts'
 
 /** Resolves with false if it ended early because the signal was aborted. */
 export async function queueExisting(
@@ -38,7 +39,7 @@ async function* keysOf(backend: Backend, bucket: BucketRecord): AsyncGenerator<L
   }
   while (next !== undefined) {
     const query = { prefix: '', delimiter: '', max: limits.listKeysMax, ...next }
-    const { page } = await listVersions(backend, unaskedScope(bucket.name), query)
+    const { page } = await listVersions(backend, serverScope(bucket.name), query)
     for (const version of page.entries) {
       if (versions[0]?.key !== version.key && versions.length > 0) {
         yield versions
@@ -59,7 +60,7 @@ function queueVersion(
 ): Promise<'has a copy' | 'done'> {
   return inTurnOfKey(backend, bucket.name, key, async () => {
     for (;;) {
-      const found = await findRecord(backend, bucket.name, key, sequence)
+      const found = await findVersionRecord(backend.kv, { bucket: bucket.name, key, sequence })
       if (found === undefined) return 'done'
       const { entry, record } = found
       if (copiesOf(record)?.[arn] !== undefined) return 'has a copy'

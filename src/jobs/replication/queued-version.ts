@@ -1,34 +1,9 @@
-/** Finds what an entry of the replication queue names: the version, and the rule that copies it. */
-import type { Backend } from '../../commits/backend.ts'
-import type { Entry } from '../../kv/kv.ts'
+/** What the replication of a version goes by: the copies that it has, and the rule that copies it. */
 import type { BucketRecord } from '../../records/bucket-record.ts'
-import { historyKey, objectKey } from '../../records/keyspace.ts'
-import { versionCodec } from '../../records/record-codecs.ts'
 import type { VersionRecord } from '../../records/records.ts'
 import type { ReplicationRule } from '../../records/replication.ts'
 import { nullVersionId } from '../../records/version-id.ts'
 import { rulesFor } from '../../rules/replication.ts'
-
-export interface FoundRecord {
-  entry: Entry
-  record: VersionRecord
-}
-
-/** `undefined`: the version has been removed. */
-export async function findRecord(
-  { kv }: Backend,
-  bucket: string,
-  key: string,
-  sequence: number,
-): Promise<FoundRecord | undefined> {
-  // Both keys in one snapshot, because a version moves from one to the other.
-  const entries = await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
-  for (const entry of entries) {
-    const record = entry && versionCodec.decode(entry.key, entry.value)
-    if (entry !== undefined && record?.sequence === sequence) return { entry, record }
-  }
-  return undefined
-}
 
 /** By what its copies name an original: its version id. A null version needs more, because the keys of all buckets can have one, and another one later. */
 export const originalId = (

@@ -6,7 +6,7 @@ import { existingKey, replicasFor } from '../../records/keyspace.ts'
 import { replicaCodec } from '../../records/record-codecs.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { destinationOf, ownBucketFault } from '../../rules/replication.ts'
-import { everyBucket, foundBucket } from '../blob-reference.ts'
+import { everyBucket, readBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
 import { siteFor } from './site-for.ts'
 
@@ -71,7 +71,7 @@ async function waitingFor(kv: Backend['kv'], bucket: string, arn: string): Promi
 async function faultOf(kv: Backend['kv'], sites: Sites, owner: string, arn: string): Promise<string | undefined> {
   const named = destinationOf(arn)
   if (named === undefined) return 'it names no bucket'
-  if (named.site === undefined) return ownBucketFault((await foundBucket(kv, named.bucket))?.record, owner)
+  if (named.site === undefined) return ownBucketFault((await readBucket(kv, named.bucket))?.record, owner)
   const site = siteFor(sites, named.site, owner)
   return typeof site === 'string' ? site : site.fault(named.bucket)
 }

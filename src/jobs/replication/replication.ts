@@ -9,7 +9,7 @@ import { existingKey, queuedReplicas, replicaOf, replicasFor } from '../../recor
 import { replicaCodec } from '../../records/record-codecs.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { destinationOf } from '../../rules/replication.ts'
-import { foundBucket } from '../blob-reference.ts'
+import { readBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
 import { settle } from './copy-version.ts'
 import { DestinationQueue } from './destination-queue.ts'
@@ -130,7 +130,7 @@ class Replication {
 
   async #pass(queue: DestinationQueue, { bucket: name, arn }: Waiting, signal: AbortSignal): Promise<void> {
     const { backend } = this.#options
-    const found = await foundBucket(backend.kv, name)
+    const found = await readBucket(backend.kv, name)
     if (found === undefined) return forgetAll(backend, name, arn)
     const { record: bucket } = found
     const place = `${bucket.owner} ${destinationOf(arn)?.site ?? ''}`

@@ -4,7 +4,7 @@ import { sumTraffic } from '../../http/telemetry/traffic.ts'
 import type { Measured } from '../../metrics/exposition.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
 import type { S3Processes } from './s3-processes.ts'
-import { type MeasuredServer, StateMeasuring } from './server-state.ts'
+import { type MeasuredServer, ServerStateReader } from './server-state.ts'
 
 export interface MetricsOptions extends MeasuredServer {
   processes: S3Processes
@@ -17,7 +17,7 @@ const exposition = () => import('../../metrics/exposition.ts')
 
 export function openMetrics(options: MetricsOptions): MetricsSource {
   const { processes, load } = options
-  const state = new StateMeasuring(options)
+  const state = new ServerStateReader(options)
   /** Accounts that have labels of their own. They keep them as long as this process runs, because a count must never move between labels. */
   const shown = new Set<string>()
   const measure = async (): Promise<Measured> => {

@@ -75,7 +75,7 @@ const unknownRecords: Records = {
   clockDifferenceMs: undefined,
 }
 
-export class StateMeasuring {
+export class ServerStateReader {
   readonly #server: MeasuredServer
   #records: { at: number; found: Records } | undefined
   #reading: Promise<Records> | undefined
