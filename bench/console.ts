@@ -103,7 +103,7 @@ async function logIn(visit: Visit, context: BrowserContext): Promise<Page> {
   await page.getByLabel('Access key').fill(accessKeyId)
   await page.getByLabel('Secret key').fill(secretAccessKey)
   await page.getByRole('button', { name: 'Log in' }).click()
-  await page.getByRole('heading', { name: 'Buckets' }).waitFor()
+  await page.getByRole('heading', { name: 'Buckets', level: 1 }).waitFor()
   return page
 }
 

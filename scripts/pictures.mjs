@@ -73,7 +73,7 @@ async function look(browser, ready, { name, place, until, colorScheme = 'light',
   await page.getByLabel('Access key').fill(key.accessKeyId)
   await page.getByLabel('Secret key').fill(key.secretAccessKey)
   await page.getByRole('button', { name: 'Log in' }).click()
-  await page.getByRole('heading', { name: 'Buckets' }).waitFor()
+  await page.getByRole('heading', { name: 'Buckets', level: 1 }).waitFor()
   await page.goto(`${ready.adminEndpoint}#/${place}`)
   await act?.(page)
   await page.getByText(until).first().waitFor()

@@ -68,7 +68,7 @@ export class ConsoleVisit {
     await this.page.getByLabel('Access key').fill(accessKeyId)
     await this.page.getByLabel('Secret key').fill(secretAccessKey)
     await this.page.getByRole('button', { name: 'Log in' }).click()
-    await this.page.getByRole('heading', { name: 'Buckets' }).waitFor()
+    await this.page.getByRole('heading', { name: 'Buckets', level: 1 }).waitFor()
   }
 
   readonly button = (name: string | RegExp): Locator => this.page.getByRole('button', { name, exact: true })

@@ -48,7 +48,7 @@ describeInstalled('the machine room', [['chromium', '--version']], () => {
       .toBeGreaterThan(0)
     await expect(visit.s3.send(new GetObjectCommand({ Bucket: 'logged', Key: 'missing.txt' }))).rejects.toThrow()
     await row('NoSuchKey').filter({ hasText: '/logged/missing.txt' }).first().waitFor()
-    await visit.page.getByLabel('Only what failed').check()
+    await visit.page.getByLabel('Only failed requests').check()
     await expect.poll(() => row('/logged/seen.txt').count()).toBe(0)
     await row('/logged/missing.txt').first().waitFor()
   })

@@ -1,4 +1,4 @@
-/** The list of buckets, where buckets are made, opened and removed. */
+/** The list of buckets, where buckets are created, opened and deleted. */
 import { useSignal } from '@preact/signals'
 import { createBucket, deleteBucket, listBuckets } from '../api/buckets.ts'
 import { goTo, linkTo } from '../model/address.ts'
@@ -66,8 +66,8 @@ export function Page() {
           const found = buckets.filter(({ name }) => name.includes(searched.value.trim()))
           if (buckets.length === 0)
             return (
-              <Empty title="No bucket yet">
-                <p>Objects lie in buckets. Create the first one.</p>
+              <Empty title="No buckets yet">
+                <p>Buckets hold objects. Create the first one.</p>
               </Empty>
             )
           return <Table caption="Buckets" columns={columns} rows={found} idOf={({ name }) => name} />
@@ -147,7 +147,7 @@ function CreateBucket({ onClose }: { onClose: () => void }) {
         label="Location"
         value={location}
         options={options}
-        hint="Over which stores its data is spread. It can be moved later."
+        hint="Which stores keep its data. The bucket can be moved later."
       />
       <Check
         label="Object lock: versions can be protected from removal. This also turns versioning on, for good."

@@ -32,8 +32,8 @@ export function DeleteMany({
           {countText(rows.length - folders)} objects
           {folders > 0 ? ` and all objects in ${countText(folders)} folders` : ''}.{' '}
           {versions
-            ? 'The chosen versions are gone for good.'
-            : 'In a bucket with versions they can be restored; in another they are gone for good.'}
+            ? 'The selected versions will be gone for good.'
+            : 'With versioning, they can be restored. Without, they are gone for good.'}
         </>
       }
       isOver={run.isOver.value}

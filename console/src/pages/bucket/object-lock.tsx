@@ -91,7 +91,7 @@ function Retain({ address, lock, onDone, onClose }: RetainParts) {
       />
       <TextField label="Until" type="datetime-local" value={until} required />
       {lock.retention?.mode === 'GOVERNANCE' && (
-        <Check label="Bypass the current retention, to shorten it" value={bypass} />
+        <Check label="Bypass the current retention to shorten it" value={bypass} />
       )}
     </FormDialog>
   )

@@ -48,9 +48,7 @@ function EditMetadata({ address, described, onChange, onClose }: MetadataParts &
   }
   return (
     <FormDialog title="Change metadata" action="Save" onClose={onClose} onSubmit={save}>
-      <p class="hint">
-        The object is copied onto itself by the server. In a bucket with versions this makes a new one.
-      </p>
+      <p class="hint">The server copies the object onto itself. With versioning, this makes a new version.</p>
       <TextField label="Type" value={type} />
       <Pairs title="Metadata" pairs={pairs} />
     </FormDialog>

@@ -48,7 +48,7 @@ export function ObjectVersions({ address, onChange }: { address: ObjectAddress; 
           onClose={deleting.close}
           onDelete={() => remove(deleting.for ?? '')}
         >
-          This version is gone for good then.
+          This version will be gone for good.
         </DeleteDialog>
       )}
     </>

@@ -152,8 +152,8 @@ function Actions({ address, onClose, onChange }: WindowParts) {
           onDelete={remove}
         >
           {isOlder
-            ? 'This version is gone for good then.'
-            : 'In a bucket with versions it can be restored; in another it is gone for good.'}
+            ? 'This version will be gone for good.'
+            : 'With versioning, it can be restored. Without, it is gone for good.'}
         </DeleteDialog>
       )}
     </>

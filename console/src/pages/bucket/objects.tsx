@@ -199,7 +199,7 @@ function Listed({
   if (listing.loaded === 0) {
     if (!listing.isWhole) return <Loading />
     return (
-      <Empty title={listing.of.prefix === '' ? 'No object yet' : 'No object with this prefix'}>
+      <Empty title={listing.of.prefix === '' ? 'No objects yet' : 'No objects with this prefix'}>
         <p>Drop files here, or upload them.</p>
       </Empty>
     )

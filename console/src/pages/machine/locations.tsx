@@ -1,4 +1,4 @@
-/** A picture of each location: its stores by failure domain, how its shards lie over them, how full they are, how many can fail, and what to do about a lost one. */
+/** Each location with its stores by failure domain: how full they are, how its shards are spread, how many stores can fail, and what to do about a lost one. */
 import { useSignal } from '@preact/signals'
 import { type LocationState, locationStates, replaceStore, type StoreState } from '../../api/machine.ts'
 import { tell } from '../../model/notices.ts'
@@ -147,10 +147,10 @@ function Replace({ store, onClose }: { store: StoreState; onClose: () => void })
   return (
     <FormDialog title={`Replace ${store.name}?`} action="Replace" danger onClose={onClose} onSubmit={replace}>
       <p>
-        What lay in the store is given up. A new, empty store takes its place, at the path or address of the
+        What the store held is given up. A new, empty store takes its place, at the path or address of the
         configuration, and is filled from the others. Mount the new disk first.
       </p>
-      <Check label="Take a directory that is not a mount, although the other stores are" value={force} />
+      <Check label="Accept a directory that is not a mount, although the other stores are" value={force} />
     </FormDialog>
   )
 }

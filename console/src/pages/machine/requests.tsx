@@ -55,7 +55,7 @@ export function Requests() {
           }}
         />
         <Toggle
-          label="Only what failed"
+          label="Only failed requests"
           on={failedOnly.value}
           onChange={(on) => {
             failedOnly.value = on
@@ -73,7 +73,7 @@ export function Requests() {
       </div>
       {isLost.value && <Failure>The connection is lost. The browser tries again.</Failure>}
       {shown.length === 0 ? (
-        <Empty title="No request yet">
+        <Empty title="No requests yet">
           <p>Requests to the S3 port of this server appear here as they are answered.</p>
         </Empty>
       ) : (

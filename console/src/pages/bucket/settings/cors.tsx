@@ -20,7 +20,7 @@ export function Cors({ bucket }: { bucket: string }) {
           {...{ bucket, rules, newRule, reload }}
           part="cors"
           put={putBucketCors}
-          says={(count) => count === 0 && <p>No rules. Browsers let no page of another origin use this bucket.</p>}
+          says={(count) => count === 0 && <p>No rules. Browsers don't let pages of other origins use this bucket.</p>}
         >
           {(rule, change) => <Rule rule={rule} onChange={change} />}
         </RulesForm>

@@ -38,7 +38,9 @@ function Form({ bucket, current, reload }: FormParts) {
   return (
     <SettingForm onSubmit={save} onRemove={current === undefined ? undefined : remove}>
       <p>
-        {current === undefined ? 'New objects are encrypted only when they ask for it.' : 'New objects are encrypted.'}
+        {current === undefined
+          ? 'New objects are encrypted only if the request asks for it.'
+          : 'New objects are encrypted.'}
       </p>
       <Choice
         label="With"

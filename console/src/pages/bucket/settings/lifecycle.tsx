@@ -1,4 +1,4 @@
-/** What of a bucket is removed when it has served its time. */
+/** The lifecycle rules of a bucket: what is removed, and when. */
 import { bucketLifecycle, type LifecycleRule, putBucketLifecycle } from '../../../api/lifecycle.ts'
 import { Toggle } from '../../../ui/fields.tsx'
 import { Setting } from './panel.tsx'
@@ -26,7 +26,7 @@ export function Lifecycle({ bucket }: { bucket: string }) {
           says={(count) => (
             <p>
               {count === 0
-                ? 'No rules. Nothing is removed by itself.'
+                ? 'No rules. Nothing is removed automatically.'
                 : 'Rules remove data for good, once a day. Locked versions stay.'}
             </p>
           )}
@@ -43,7 +43,7 @@ const fields = [
   ['prefix', 'Only keys that begin with', 'text'],
   ['days', 'Days after which an object is removed', 'number'],
   ['replacedDays', 'Days after which a replaced version is removed', 'number'],
-  ['keeps', 'Newest replaced versions that stay', 'number'],
+  ['keeps', 'Newest replaced versions to keep', 'number'],
   ['uploadDays', 'Days after which an unfinished upload is aborted', 'number'],
 ] as const
 

@@ -18,7 +18,7 @@ export function Lock({ bucket }: { bucket: string }) {
                 await reload()
               }}
             >
-              <p class="hint">The bucket must keep versions. Object lock can't be turned off again.</p>
+              <p class="hint">The bucket needs versioning. Object lock can't be turned off again.</p>
             </SettingForm>
           </>
         ) : (

@@ -1,4 +1,4 @@
-/** Which events of a bucket the server tells to webhooks. */
+/** Which events of a bucket the server posts to webhooks. */
 import {
   bucketNotifications,
   eventGroups,
@@ -28,8 +28,8 @@ export function Notifications({ bucket }: { bucket: string }) {
           says={(count) => (
             <p>
               {count === 0
-                ? 'No rules. Nobody is told of what happens in this bucket.'
-                : 'The server posts each event to the webhook until it takes it, for up to three days.'}
+                ? 'No rules. No webhook is told what happens in this bucket.'
+                : 'The server posts each event until the webhook accepts it, for up to three days.'}
             </p>
           )}
         >
@@ -41,7 +41,7 @@ export function Notifications({ bucket }: { bucket: string }) {
 }
 
 const labels: Readonly<Record<(typeof eventGroups)[number], string>> = {
-  's3:ObjectCreated:*': 'Objects made',
+  's3:ObjectCreated:*': 'Objects created',
   's3:ObjectRemoved:*': 'Objects removed',
   's3:LifecycleExpiration:*': 'Removed by lifecycle rules',
   's3:ObjectTagging:*': 'Tags changed',

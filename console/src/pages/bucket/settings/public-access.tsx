@@ -28,10 +28,10 @@ function Form({ bucket, block, reload }: { bucket: string; block: PublicAccessBl
   }
   return (
     <SettingForm onSubmit={save}>
-      <Check label="Refuse new access control lists that let the public in" value={newLists} />
-      <Check label="Ignore access control lists that let the public in" value={lists} />
-      <Check label="Refuse new policies that let the public in" value={newPolicies} />
-      <Check label="Let only this account in where a policy lets the public in" value={restricted} />
+      <Check label="Refuse new access control lists that are public" value={newLists} />
+      <Check label="Ignore access control lists that are public" value={lists} />
+      <Check label="Refuse new policies that are public" value={newPolicies} />
+      <Check label="While the policy is public, admit only this account" value={restricted} />
     </SettingForm>
   )
 }

@@ -1,4 +1,4 @@
-/** The most that a bucket may hold. Only who operates the server sees and sets it. */
+/** How much a bucket may hold. Only operators of the server see and set it. */
 import { useSignal } from '@preact/signals'
 import { bucketQuota, putQuota, removeQuota, type Quota as State } from '../../../api/quotas.ts'
 import { may } from '../../../model/permissions.ts'
@@ -44,16 +44,21 @@ function Form({ bucket, quota, reload }: FormParts) {
   return (
     <SettingForm onSubmit={save} onRemove={quota === undefined ? undefined : remove}>
       <p>{usedText(quota)}</p>
-      <TextField label="Most GiB" value={size} pattern="[0-9]+([.][0-9]+)?" hint="Older versions and uploads count." />
-      <TextField label="Most objects" value={count} pattern="[0-9]+" />
+      <TextField
+        label="At most, in GiB"
+        value={size}
+        pattern="[0-9]+([.][0-9]+)?"
+        hint="Older versions and open uploads count, too."
+      />
+      <TextField label="At most, in objects" value={count} pattern="[0-9]+" />
     </SettingForm>
   )
 }
 
 function usedText(quota: State | undefined): string {
-  if (quota === undefined) return 'None. The bucket may hold whatever the stores have room for.'
+  if (quota === undefined) return 'None. The bucket may hold as much as the stores have room for.'
   const { bytes, objects, used } = quota
-  if (used === undefined) return 'What the bucket holds is being counted. Nothing is refused before that.'
+  if (used === undefined) return 'The contents of the bucket are being counted. Until then, nothing is refused.'
   return [
     ...(bytes === undefined ? [] : [`${sizeText(used.bytes)} of ${sizeText(bytes)}`]),
     ...(objects === undefined ? [] : [`${countText(used.objects)} of ${countText(objects)} objects`]),

@@ -30,8 +30,8 @@ export function Replication({ bucket }: { bucket: string }) {
             <>
               <p>
                 {count === 0
-                  ? 'No rules. Nothing is copied to another bucket. Both buckets must have versions.'
-                  : 'Versions are copied as they are written. Each object says where it is.'}
+                  ? 'No rules. Nothing is copied to another bucket. Both buckets need versioning.'
+                  : 'Versions are copied as they are written. Each object shows its state.'}
               </p>
               {rules.length > 0 && may('ListReplication') && <Waiting bucket={bucket} />}
             </>
@@ -89,18 +89,18 @@ function Rule({ rule, onChange }: { rule: ReplicationRule; onChange: (rule: Repl
       <RuleField label="Name" {...field('id')} />
       <RuleField
         label="Copy to"
-        hint="A bucket of this server, or SITE/BUCKET of a site of the server's configuration."
+        hint="A bucket on this server, or SITE/BUCKET for a site of the server's configuration."
         required
         {...field('destination')}
       />
       <RuleField label="Only keys that begin with" {...field('prefix')} />
       <Toggle
-        label="Delete markers too"
+        label="Copy delete markers"
         on={rule.deleteMarkers}
         onChange={(deleteMarkers) => onChange({ ...rule, deleteMarkers })}
       />
       <Toggle
-        label="What is there already, too"
+        label="Copy existing versions"
         on={rule.existing}
         onChange={(existing) => onChange({ ...rule, existing })}
       />

@@ -8,8 +8,8 @@ import { Setting } from './panel.tsx'
 
 const states: Record<State, string> = {
   Off: 'Off: a new object replaces the one with the same key.',
-  Enabled: 'On: older versions stay, and what is deleted can be restored.',
-  Suspended: 'Suspended: older versions stay, and new objects replace one another.',
+  Enabled: 'On: older versions stay, and deleted objects can be restored.',
+  Suspended: 'Suspended: older versions stay, and new objects replace each other.',
 }
 
 export function Versioning({ bucket }: { bucket: string }) {
