@@ -51,7 +51,7 @@ export class LogIns {
     const isRight = sameText(known.secretAccessKey, secretAccessKey)
     const { principal } = known
     if (!isRight || principal === undefined) {
-      throw new LogInRefused('LogInFailed', 'There is no such access key, or its secret is another.')
+      throw new LogInRefused('LogInFailed', 'There is no such access key, or the secret is wrong.')
     }
     attempt.succeeded()
     return this.sessions.begin({

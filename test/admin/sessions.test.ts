@@ -73,7 +73,7 @@ describe('a log-in', () => {
       403,
       {
         code: 'LogInFailed',
-        message: 'There is no such access key, or its secret is another.',
+        message: 'There is no such access key, or the secret is wrong.',
         requestId: expect.any(String),
       },
     ])

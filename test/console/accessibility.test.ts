@@ -201,6 +201,21 @@ describeInstalled('the console for everybody', [['chromium', '--version']], () =
     expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
   })
 
+  it.each([
+    ['buckets', 'Create bucket', 'Name'],
+    ['access/users', 'Create user', 'Name'],
+    ['access/policies', 'Create policy', 'Name'],
+    ['access/keys', 'Create key', 'Owner'],
+  ])(
+    'a form of %s begins with the focus in its first field, so that one can type: “%s”',
+    async (place, opener, field) => {
+      await openPage({})
+      await show({ name: '', place, presses: [opener] })
+      expect(await visit.page.evaluate('document.activeElement.labels[0].textContent')).toBe(field)
+      expect(await focused()).toMatchObject({ isInDialog: true })
+    },
+  )
+
   it('a dialog whose opener is gone gives the focus to the content', async () => {
     await openPage({})
     await show({ name: '', place: 'bucket/kept/objects?object=note.txt' })

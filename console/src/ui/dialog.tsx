@@ -7,6 +7,8 @@ import { Button, IconButton } from './button.tsx'
 import { Failure } from './loading.tsx'
 import { useSubmit } from './submit.ts'
 
+const fields = 'input:not([type="checkbox"], [readonly]), select, textarea'
+
 interface DialogParts {
   title: string
   onClose: () => void
@@ -22,6 +24,8 @@ export function Dialog({ title, onClose, side = false, children }: DialogParts) 
   useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
+    // Whoever opens a form wants to type. The browser would focus the button that closes it.
+    dialog?.querySelector<HTMLElement>(`form :is(${fields})`)?.focus()
     return () => {
       // A dialog that is only removed does not give the focus back to the element that opened it.
       dialog?.close()

@@ -44,7 +44,8 @@ async function confirm(invocation: Invocation, name: string): Promise<number> {
       wasUnconfirmed ? `${name} is confirmed. Its settings are:` : `${name} needed no confirmation. Its settings are:`,
     )
     print(`owner                ${guards.owner}`)
-    print(`policy               ${guards.policy ?? 'none'}`)
+    // On one line, as every other setting, however its author broke it into lines.
+    print(`policy               ${guards.policy === null ? 'none' : JSON.stringify(JSON.parse(guards.policy))}`)
     print(`public access block  ${guards.publicAccessBlock.join(', ') || 'none'}`)
     print(`object ownership     ${guards.ownership}`)
     print(`grants               ${guards.grants.join(', ') || 'none'}`)

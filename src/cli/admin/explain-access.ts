@@ -8,10 +8,12 @@ import { reasonText } from '../../access/reason-text.ts'
 import { referenceActions } from '../../access/service-reference.ts'
 import type { Credentials } from '../../auth/credentials.ts'
 import { nobody, type Principal } from '../../auth/principal.ts'
+import { systemClock } from '../../clock.ts'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { didYouMean } from '../../config/suggestion.ts'
-import type { ServedIdentities } from '../../identities/identities.ts'
+import type { Identities, ServedIdentities } from '../../identities/identities.ts'
 import { openIdentities } from '../../identities/open-identities.ts'
+import { IdentityRefused } from '../../identities/refusal.ts'
 import { openKeyRing } from '../../instance/key-ring-file.ts'
 import { openAccountBlocks } from '../../opening/account-blocks.ts'
 import type { OpenMetadata } from '../../opening/open-backend.ts'
@@ -19,6 +21,7 @@ import { explainAccess, namedResource, usualConditions } from '../../operations/
 import type { ConditionValue, ScopedResource } from '../../operations/context.ts'
 import { operations } from '../../operations/table.ts'
 import type { Tag } from '../../records/object-attributes.ts'
+import { isoTime } from '../../time-text.ts'
 import type { Invocation } from '../command.ts'
 import { accountsOf } from '../instance.ts'
 import { withMetadata } from '../stopped-data.ts'
@@ -33,8 +36,8 @@ export async function explain(invocation: Invocation, words: readonly string[]):
   const context = readContext(invocation)
   const isAnonymous = key === 'anonymous'
   const missing = new Set<string>()
-  const ask = (metadata: OpenMetadata, identities: ServedIdentities): Promise<Decision> => {
-    const principal = isAnonymous ? nobody : principalIn(identities, key)
+  const ask = async (metadata: OpenMetadata, identities: ServedIdentities): Promise<Decision> => {
+    const principal = isAnonymous ? nobody : await principalIn(identities, key)
     const usual = usualConditions(configuration.region, metadata.clock.now(), isAnonymous)
     const versionId = context.get('s3:versionid')
     return explainAccess(metadata, {
@@ -122,10 +125,45 @@ async function withIdentities<T>(
   }
 }
 
-function principalIn({ credentials }: ServedIdentities, key: string): Principal {
-  const principal = key.includes('/') ? userNamed(credentials, key) : credentials.find(key)
+/** Throws `ConfigurationError`, which says why the key or user is not accepted. */
+async function principalIn(identities: ServedIdentities, key: string): Promise<Principal> {
+  const { credentials, verbs } = identities
+  const isUser = key.includes('/')
+  const principal = isUser ? userNamed(credentials, key) : credentials.find(key)
   if (principal !== undefined) return principal
-  throw new ConfigurationError(`no ${key.includes('/') ? 'user' : 'access key'} '${key}' is accepted`)
+  const [account = '', name = ''] = key.split('/')
+  const reason = isUser ? await whyNoUser(verbs, account, name) : await whyNoKey(verbs, key)
+  throw new ConfigurationError(`no ${isUser ? 'user' : 'access key'} '${key}' is accepted: ${reason}`)
+}
+
+async function whyNoKey(verbs: Identities, accessKeyId: string): Promise<string> {
+  const found = await unlessRefused(verbs.keys.get(accessKeyId))
+  if (found === undefined) return 'there is none of this id, or it is a temporary one'
+  if (found.disabled) return 'it is disabled'
+  if (found.expiresMs !== undefined && found.expiresMs <= systemClock.now()) {
+    return `it expired at ${isoTime(found.expiresMs)}`
+  }
+  return found.user === undefined ? whyNoAccount(verbs, found.accountId) : whyNoUser(verbs, found.accountId, found.user)
+}
+
+async function whyNoUser(verbs: Identities, account: string, name: string): Promise<string> {
+  const found = await unlessRefused(verbs.users.get(account, name))
+  if (found?.disabled === true) return `the user ${account}/${name} is disabled`
+  return found === undefined ? `there is no user ${account}/${name}` : whyNoAccount(verbs, account)
+}
+
+async function whyNoAccount(verbs: Identities, account: string): Promise<string> {
+  const found = await unlessRefused(verbs.accounts.get(account))
+  return found?.disabled === true ? `the account ${account} is disabled` : `the account ${account} is not accepted`
+}
+
+async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof IdentityRefused) return undefined
+    throw error
+  }
 }
 
 /** The user named like `main/ann`. The user need not have a key. */
