@@ -17,6 +17,9 @@ ports=(0 "$first_port" "$((first_port + 10))" "$((first_port + 20))")
 primary_port=${HOLDFAST_TRY_PRIMARY_PORT:-5501}
 standby_port=${HOLDFAST_TRY_STANDBY_PORT:-5502}
 
+# Servers warn of variables that they don't read.
+export -n HOLDFAST_TRY HOLDFAST_TRY_PORT HOLDFAST_TRY_PRIMARY_PORT HOLDFAST_TRY_STANDBY_PORT
+
 programs=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)
 programs=${programs:-$(pg_config --bindir)}
 

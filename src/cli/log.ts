@@ -7,6 +7,7 @@ import { failureText } from '../file-failure.ts'
 import { limits } from '../limits.ts'
 import { endProcess } from '../process-end.ts'
 import { type LogSink, type LogTarget, logFile, openLogSink, standardError } from './log-sink.ts'
+import { printable } from './printable.ts'
 
 export type Log = Logger
 
@@ -24,9 +25,16 @@ export function openLog({ logLevel, logFile: file }: Pick<Settings, 'logLevel' |
   return pino({ level: logLevel, base: { pid: process.pid } }, sink)
 }
 
-/** Opens a command's log, always on stderr, where its user looks. The file belongs to the server. */
-export function openCommandLog({ logLevel }: Pick<Settings, 'logLevel'>): Log {
-  return openLog({ logLevel, logFile: undefined })
+/** Opens a command's log, always on stderr, where its user looks. The file belongs to the server. `json`: the output is for programs. */
+export function openCommandLog({ logLevel }: Pick<Settings, 'logLevel'>, { json }: { json: boolean }): Log {
+  const log = openLog({ logLevel, logFile: undefined })
+  return json ? log : pino({ level: logLevel }, { write: (line) => sink?.write(lineForPeople(line)) })
+}
+
+/** As all that a command says on stderr. `line`: in pino's form. */
+function lineForPeople(line: string): string {
+  const { msg, err }: { msg: string; err?: { message: string } } = JSON.parse(line)
+  return `holdfast: ${printable(err === undefined ? msg : `${msg}: ${err.message}`)}\n`
 }
 
 /** Opens the file again after log rotation renamed it. Throws `ConfigurationError`; lines then go to the same file as before. */

@@ -10,12 +10,10 @@ import type { CommandDeclaration, ExtraFlag } from './command.ts'
 import { commands, defaultCommand } from './commands.ts'
 import { exitCodes } from './exit-codes.ts'
 import { messageOf } from './failure-message.ts'
+import { printable } from './printable.ts'
 
 type Flags = Partial<Record<OptionName, string[]>>
 
-/** Names come from clients and other servers, and may hold anything. Characters that act on a terminal or start a line are escaped, as in JSON. */
-const printable = (line: string): string => line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, escaped)
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 const print = (line: string): void => void process.stdout.write(`${printable(line)}\n`)
 const script = (text: string): void => void process.stdout.write(text)
 const notice = (line: string): void => void process.stderr.write(`holdfast: ${printable(line)}\n`)

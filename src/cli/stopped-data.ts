@@ -33,10 +33,10 @@ export function withDataForDryRun<T>(invocation: Invocation, use: (data: OpenDat
 
 /** Opens only the metadata, whether a server runs or not. `use` may write records, but no shards. */
 export async function withMetadata<T>(
-  { configuration }: Invocation,
+  { configuration, json }: Invocation,
   use: (metadata: OpenMetadata) => Promise<T>,
 ): Promise<T> {
-  const log = openCommandLog(configuration)
+  const log = openCommandLog(configuration, { json })
   const metadata = await openMetadata({
     path: configuration.data,
     metadata: configuration.metadata,
@@ -51,11 +51,11 @@ export async function withMetadata<T>(
 }
 
 async function withData<T>(
-  { configuration }: Invocation,
+  { configuration, json }: Invocation,
   how: Pick<OpenDataOptions, 'readOnly' | 'dryRun' | 'yieldsOwnership'>,
   use: (data: OpenData) => Promise<T>,
 ): Promise<T> {
-  const log = openCommandLog(configuration)
+  const log = openCommandLog(configuration, { json })
   const data = await openData({
     path: configuration.data,
     metadata: configuration.metadata,

@@ -15,6 +15,8 @@ interface CheckedOptions {
   websiteDomains?: readonly string[] | undefined
   kmsKeys?: readonly string[] | undefined
   port?: number | undefined
+  data?: string | undefined
+  tls?: { cert: string; key: string } | undefined
 }
 
 /** `known`: the names of all options. Throws `ConfigurationError`. */
@@ -32,7 +34,12 @@ export function checkStartOptions(options: CheckedOptions, known: readonly strin
   const { domains: s3 = [], websiteDomains = [], publicEndpoints = [] } = options
   checkHostNames({ domains: s3, websiteDomains, publicEndpoints })
   checkTexts('kmsKeys', listed('kmsKeys', options.kmsKeys), keyNames)
-  if (options.region !== undefined) checkTexts('region', [options.region], region)
+  if (options.region !== undefined) checkTexts('region', [text('region', options.region)], region)
+  if (options.data !== undefined) text('data', options.data)
+  if (options.tls !== undefined) {
+    text('tls.cert', options.tls.cert)
+    text('tls.key', options.tls.key)
+  }
   const { port = 0 } = options
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new ConfigurationError(`port: expects a whole number from 0 to 65535, not ${shown(port)}`)
@@ -42,6 +49,12 @@ export function checkStartOptions(options: CheckedOptions, known: readonly strin
 function listed(name: string, value: readonly string[] = []): readonly string[] {
   if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value
   throw new ConfigurationError(`${name}: expects a list of texts, not ${shown(value)}`)
+}
+
+/** Plain JavaScript can give anything. */
+function text(name: string, value: string): string {
+  if (typeof value === 'string') return value
+  throw new ConfigurationError(`${name}: expects a text, not ${shown(value)}`)
 }
 
 function checkTexts(name: string, texts: readonly string[], kind: Kind<unknown>): void {

@@ -88,6 +88,14 @@ describeClient('the snippet of boto3', ['python3', '-c', 'import boto3'], (place
   })
 })
 
+describeClient('the snippet of data tools', ['python3', '-c', 'import polars, deltalake, pyarrow'], (place) => {
+  test('writes a table, reads it, and makes a Delta table', async () => {
+    await withBucket(place, 'photos')
+    await writeFile(join(place.directory, 'use.py'), at(place, snippet('python', 'write_deltalake')))
+    expect(await shell(place, 'python3 use.py')).toContain('shape: (3, 1)')
+  })
+})
+
 describeClient('the snippet of rclone', ['rclone', 'version'], (place) => {
   test('configures a remote and syncs to it', async () => {
     await withFiles(place)
@@ -126,7 +134,7 @@ describeClient('the snippets of access', ['aws', '--version'], (place) => {
   })
 
   test('make temporary keys, and an object with an access control list', async () => {
-    expect(await shell(place, at(place, snippet('sh', 'aws sts assume-role --endpoint')))).toContain('SessionToken')
+    expect(await shell(place, at(place, snippet('sh', 'aws sts assume-role --region')))).toContain('SessionToken')
     await writeFile(join(place.directory, 'photo.jpg'), 'meow')
     await shell(place, at(place, snippet('sh', '--object-ownership ObjectWriter')))
     expect((await fetch(`${place.endpoint}/shared/photo.jpg`)).status).toBe(200)

@@ -101,6 +101,9 @@ describe('options of the library', () => {
     [{ data: 'd', defaultLocation: 'far' }, "there is no location 'far'"],
     [{ data: 'd', stores: { a: { type: 'directory', path: join('d', 'in') } } }, 'lie one in the other'],
     [{ keyRing }, 'keyRing: needs data'],
+    [{ data: 5 }, 'data: expects a text, not 5'],
+    [{ region: 3 }, 'region: expects a text, not 3'],
+    [{ tls: true }, 'tls.cert: expects a text, not undefined'],
   ])('%j is refused by name', async (options, message) => {
     const error = await refused(options).then(
       () => undefined,

@@ -68,13 +68,13 @@ function parsed(text: string): unknown {
 const refusal = z.object({ code: z.string(), message: z.string() })
 
 const aboutKey: ReadonlySet<string> = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch'])
+const setClock = ' Set the clock of this machine, or that of the server.'
 
 function refusalIn(value: unknown, { accessKeyId }: AccessKey): string | undefined {
   const { data } = refusal.safeParse(value)
   if (data === undefined) return undefined
-  const advice = aboutKey.has(data.code)
-    ? ` The request was signed with the key '${accessKeyId}': set HOLDFAST_ACCESS_KEY_ID and HOLDFAST_SECRET_ACCESS_KEY to a key of that server, or name its --config or --data.`
-    : ''
+  const setKey = ` The request was signed with the key '${accessKeyId}': set HOLDFAST_ACCESS_KEY_ID and HOLDFAST_SECRET_ACCESS_KEY to a key of that server, or name its --config or --data.`
+  const advice = aboutKey.has(data.code) ? setKey : data.code === 'RequestTimeTooSkewed' ? setClock : ''
   return `${data.code}: ${data.message}${advice}`
 }
 

@@ -16,7 +16,7 @@ export async function migrate(invocation: Invocation): Promise<number> {
       'expects the database: set HOLDFAST_METADATA_URL, or metadata.url in the configuration file',
     )
   }
-  const log = openCommandLog(configuration)
+  const log = openCommandLog(configuration, { json: invocation.json })
   const sides = {
     to,
     path,

@@ -9,7 +9,7 @@ import { openProgress } from '../tasks/progress.ts'
 
 export async function recover(invocation: Invocation): Promise<number> {
   const { configuration, json, print } = invocation
-  const log = openCommandLog(configuration)
+  const log = openCommandLog(configuration, { json })
   const progress = openProgress({ label: 'recover', json, print })
   let at: TaskProgress = { done: 0, unit: 'blobs', counts: {} }
   const report = await recoverMetadata({

@@ -26,7 +26,7 @@ export async function restore(invocation: Invocation): Promise<number> {
   const path = (await isDirectory(given)) ? await newestIn(given) : given
   // Verifies the whole backup before it writes anything.
   const backup = await openBackup(path)
-  const log = openCommandLog(configuration)
+  const log = openCommandLog(configuration, { json })
   const progress = openProgress({ label: 'restore', json, print })
   const total = backup.end.entries
   let done = 0

@@ -16,6 +16,15 @@ describe('a location of two copies over three disks', () => {
     expect(said).toContain('disk3: ')
   })
 
+  test('has its lost disk named by a command in a line for people, and in a line of JSON for programs', async () => {
+    await serving((client) => client.makeBucket('safe'))
+    await rename(place.path('disk2'), place.path('disk2-away'))
+    const said = 'store disk2 is taken out of use: '
+    expect((await command('locations', 'status')).stderr).toMatch(new RegExp(`^holdfast: ${said}.*\\n$`))
+    const { stderr } = await command('locations', 'status', '--json')
+    expect(JSON.parse(stderr)).toMatchObject({ level: 40, msg: expect.stringContaining(said) })
+  })
+
   test('refuses to replace a disk that is there', async () => {
     await serving((client) => client.makeBucket('safe'))
     const { code, stderr } = await command('locations', 'replace', 'disk1')
