@@ -62,6 +62,27 @@ describeInstalled('the console in Chromium', [['chromium', '--version']], () => 
     expect(await visit.keysOf('folders')).toEqual([])
   })
 
+  it('uploads what is dropped: folders, files, and files that come from another page', async () => {
+    await mkdir(join(visit.folder, 'dropped', 'inner'), { recursive: true })
+    await writeFile(join(visit.folder, 'dropped', 'inner', 'a.txt'), 'a')
+    await writeFile(join(visit.folder, 'b.txt'), 'b')
+    await visit.createBucket('drops')
+    await visit.page.getByText('No object yet').waitFor()
+    const devTools = await visit.page.context().newCDPSession(visit.page)
+    const files = ['dropped', 'b.txt'].map((name) => join(visit.folder, name))
+    const data = { items: [], files, dragOperationsMask: 1 }
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+      await devTools.send('Input.dispatchDragEvent', { type, x: 600, y: 500, data })
+    await visit.page.getByText('2 of 2 files').waitFor()
+    await visit.page.evaluate(`{
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File(['c'], 'c.txt'))
+      document.querySelector('[aria-label=Objects]').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
+    }`)
+    await visit.page.getByText('3 of 3 files').waitFor()
+    expect(await visit.keysOf('drops')).toEqual(['b.txt', 'c.txt', 'dropped/inner/a.txt'])
+  })
+
   it('pauses an upload, and resumes it after the page was left', async () => {
     const file = join(visit.folder, 'large.bin')
     await writeFile(file, Buffer.alloc(96 * mebibyte, 7))

@@ -6,9 +6,16 @@ export const filesOfInput = (list: FileList): ChosenFile[] =>
 
 export async function filesOfDrop(transfer: DataTransfer): Promise<ChosenFile[]> {
   // The browser empties the list at the first await.
-  const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
-  const found = await Promise.all(entries.map((entry) => filesBelow(entry, '')))
+  const found = await Promise.all([...transfer.items].map(filesOfItem))
   return found.flat()
+}
+
+/** What comes from another page or program may be a file without an entry in a file system. */
+async function filesOfItem(item: DataTransferItem): Promise<ChosenFile[]> {
+  const entry = item.webkitGetAsEntry()
+  if (entry !== null) return filesBelow(entry, '')
+  const file = item.getAsFile()
+  return file === null ? [] : [{ path: file.name, file }]
 }
 
 async function filesBelow(entry: FileSystemEntry, folder: string): Promise<ChosenFile[]> {

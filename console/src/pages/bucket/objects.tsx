@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { goTo, linkTo, route } from '../../model/address.ts'
 import { filesOfDrop, filesOfInput } from '../../model/chosen-files.ts'
 import type { Listing, Row } from '../../model/listing.ts'
+import { attempt } from '../../model/notices.ts'
 import { useOpened } from '../../model/opened.ts'
 import { type MayDo, useRights } from '../../model/rights.ts'
 import { countText, failureText } from '../../model/text.ts'
@@ -164,8 +165,9 @@ function useDrop(bucket: string, folder: string, mayUpload: boolean) {
     onDrop: (event: DragEvent) => {
       event.preventDefault()
       isOver.value = false
-      if (mayUpload && event.dataTransfer)
-        void filesOfDrop(event.dataTransfer).then((files) => uploadInto(bucket, folder, files))
+      const { dataTransfer } = event
+      if (mayUpload && dataTransfer)
+        void attempt(async () => uploadInto(bucket, folder, await filesOfDrop(dataTransfer)))
     },
   }
   return { isOver: isOver.value, handlers }
