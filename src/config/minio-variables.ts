@@ -1,5 +1,7 @@
 /** MinIO's variables that ask for something that they don't bring about here. A start warns of those that are set. Pure. */
 
+import { optionNames, options } from './options.ts'
+
 const ofData = 'stores, locations and the key ring say how data is kept'
 const closesConsole = '--admin-listen off closes the console, with the rest of the admin port'
 const ofEvents = 'webhooks take events, and [webhooks.NAME] or MINIO_NOTIFY_WEBHOOK_ENABLE_NAME names them'
@@ -33,11 +35,25 @@ export interface UnfollowedVariable {
 
 /** The variables that are set. */
 export function unfollowedMinioVariables(environment: NodeJS.ProcessEnv): UnfollowedVariable[] {
-  return Object.keys(environment)
-    .sort()
-    .flatMap((name) => {
-      const [, instead] = (environment[name] && ineffective.find(([pattern]) => pattern.test(name))) || []
-      if (name === 'MINIO_BROWSER' && environment[name] === 'off') return [{ name, instead: closesConsole }]
-      return instead === undefined ? [] : [{ name, instead }]
-    })
+  const overridden = optionNames.flatMap((name) => overriddenOf(options[name].environment, environment))
+  const unknown = Object.keys(environment).flatMap((name) => {
+    const instead = insteadOf(name, environment[name])
+    return instead === undefined ? [] : [{ name, instead }]
+  })
+  return [...overridden, ...unknown].sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+function insteadOf(name: string, value: string | undefined): string | undefined {
+  if (!value) return undefined
+  if (name === 'MINIO_BROWSER') return value === 'off' ? closesConsole : undefined
+  return ineffective.find(([pattern]) => pattern.test(name))?.[1]
+}
+
+/** An image sets variables of its own, so whoever sets MinIO's may not know of the others. */
+function overriddenOf(names: readonly string[], environment: NodeJS.ProcessEnv): UnfollowedVariable[] {
+  const [first, ...others] = names.filter((name) => environment[name])
+  if (first === undefined) return []
+  return others
+    .filter((name) => name.startsWith('MINIO_') && environment[name] !== environment[first])
+    .map((name) => ({ name, instead: `${first} is set too, and comes first` }))
 }

@@ -89,8 +89,9 @@ function parseTable(text: string, file: string): Table {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
     // Keeps only the first line of the message. The others quote the file, which may hold secrets.
-    const reason = error.message.split('\n')[0]
-    throw new ConfigurationError(`${file}:${error.line}:${error.column}: ${reason}`)
+    const reason = error.message.split('\n')[0] ?? ''
+    const advice = reason.endsWith('invalid value') ? '. Texts, such as paths, need quotes' : ''
+    throw new ConfigurationError(`${file}:${error.line}:${error.column}: ${reason}${advice}`)
   }
 }
 

@@ -252,6 +252,7 @@ describe('the file', () => {
     ['locations.x.copies: expects a whole number', '[locations.x]\nscheme = "replica"\ncopies = 1.5\nstores = ["a"]'],
     ['sites.a b: must be 1 to 64', '[sites."a b"]\nendpoint = "https://s3.example.com"'],
     [':2:', 'data = "x"\nlisten = '],
+    [':1:8: Invalid TOML document: invalid value. Texts, such as paths, need quotes', 'data = ./x'],
   ])('is refused: %s', async (message, toml) => {
     expect(await refusal({ toml })).toContain(message)
   })

@@ -62,3 +62,12 @@ test('variables of MinIO that ask for something, and that nothing follows, are n
     expect.stringMatching(/^MINIO_STORAGE_CLASS_STANDARD: stores, /),
   ])
 })
+
+test('a variable of MinIO is named where another one of this server says something else', () => {
+  const image = { HOLDFAST_LISTEN: ':9000', HOLDFAST_DATA: '/data', HOLDFAST_REGION: 'eu-west-1' }
+  const set = { ...image, MINIO_ADDRESS: ':9100', MINIO_VOLUMES: '/data', AWS_REGION: 'us-east-1' }
+  expect(unfollowedMinioVariables(set)).toEqual([
+    { name: 'MINIO_ADDRESS', instead: 'HOLDFAST_LISTEN is set too, and comes first' },
+  ])
+  expect(unfollowedMinioVariables({ MINIO_ADDRESS: ':9100' })).toEqual([])
+})
