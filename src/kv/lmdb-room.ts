@@ -14,6 +14,8 @@ export interface RoomOptions {
   directory: string
   db: {
     getStats(): object
+    /** Frees what killed processes hold. */
+    readerCheck(): unknown
     /** Needed because asking for statistics leaves a snapshot open. */
     resetReadTxn(): void
     /** Runs `work`, which must not await, while no process writes to the environment. */
@@ -101,6 +103,9 @@ export class LmdbRoom {
   async #fill(): Promise<void> {
     this.#lookedMs = performance.now()
     this.#writtenBytes = 0
+    // A process that was killed in the middle of a read still holds what it read. Then no page that is freed could be used again, and the file would grow
+    // with each commit.
+    this.#options.db.readerCheck()
     const judged = await this.#judge()
     let written = 0
     while (written < judged.missing && !this.#closed) {

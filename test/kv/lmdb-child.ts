@@ -14,6 +14,8 @@ export type Request =
   /** Commits new keys, each told as `acknowledged`, until the process is killed or the engine fails. */
   | { do: 'commit on'; writers: number }
   | { do: 'commit large values'; times: number }
+  /** Keeps what is committed now readable until the process ends. */
+  | { do: 'hold a snapshot' }
   /** Ends with this code by `process.exit`, while the engine waits for the main thread in the middle of a transaction; `safely`: by `endProcess`. */
   | { do: 'exit within a commit'; code: number; safely: boolean }
 
@@ -73,6 +75,7 @@ async function answer(kv: Kv, request: Request): Promise<void> {
       Array.from({ length: request.times }, (_, i) => kv.commit({ puts: [{ key: bytes(`large/${i}`), value }] })),
     )
   }
+  if (request.do === 'hold a snapshot') await kv.snapshot()
   if (request.do === 'exit within a commit') return exitWithinCommit(kv, request.code, request.safely)
   report({ said: 'done' })
 }

@@ -86,6 +86,7 @@ describe('an environment', () => {
     const committedAt: number[] = []
     const db = {
       getStats: () => ({ lastPageNumber: 0, pageSize: page.length }),
+      readerCheck: () => 0,
       resetReadTxn: () => {},
       // Another process is first, and commits at the end of the file.
       transaction: async (work: () => void) => {

@@ -162,6 +162,19 @@ describe('processes that share an environment', () => {
     }
   })
 
+  it('use again what one held that was killed while it read', async () => {
+    const value = Buffer.alloc(64 * 1024, 'x')
+    const commitOften = async (): Promise<number> => {
+      for (let i = 0; i < 100; i++) await kv.commit({ puts: [{ key: bytes('k'), value }] })
+      return (await stat(join(path, 'data.mdb'))).size
+    }
+    const before = await commitOften()
+    const child = await startChild()
+    await child.ask({ do: 'hold a snapshot' })
+    await child.kill()
+    expect(await commitOften()).toBeLessThan(before + 50 * value.length)
+  })
+
   it.each([
     ['is killed, where it would hang', false, [null, 'SIGKILL']],
     ['ends after it with its code, where that can be', true, [3, null]],

@@ -215,4 +215,12 @@ export const metadataMutations: readonly Mutation[] = [
     replace: '',
     suite: 'kv/newest-commit.test.ts',
   },
+  {
+    name: 'what a killed process held is kept',
+    file: 'kv/lmdb-room.ts',
+    find: 'this.#options.db.readerCheck()',
+    replace: '',
+    suite: 'kv/lmdb.test.ts',
+    only: 'use again what one held',
+  },
 ]
