@@ -68,7 +68,7 @@ export const adminOptions = {
     toml: 'audit.file',
     kind: path,
     summary:
-      'File that each change of accounts, keys, buckets and of the server itself is appended to, as a line of JSON, before its answer is sent. While it can not be written, changes are refused.',
+      'File that each change of accounts, keys, buckets and of the server itself is appended to, as a line of JSON, before its answer is sent. While it cannot be written, changes are refused.',
   },
   auditWebhook: {
     flag: 'audit-webhook',
@@ -90,6 +90,6 @@ export const adminOptions = {
     toml: 'slowRequest',
     kind: durationOrNever(1),
     initial: ['never'],
-    summary: 'Time until the head of an answer from which a request is logged as a warning.',
+    summary: 'A request whose answer takes this long to begin is logged as a warning.',
   },
 }

@@ -34,7 +34,7 @@ export const frontOptions = {
     kind: domains,
     initial: [],
     summary:
-      'Domain under which `<bucket>.<domain>` is the website of a bucket, and which is itself that of the bucket of its name. It can not lie below or above a domain of S3.',
+      'Domain of websites: `<bucket>.<domain>` is the website of a bucket, and the domain itself that of the bucket with its name. It cannot lie below or above an S3 domain.',
   },
   blockPublic: {
     flag: 'block-public',

@@ -141,7 +141,9 @@ export function refuseStoresAround(
     const { name: storeName, path } = settings
     if (isShared && path === join(data, 'store')) continue
     if (isWithin(path, data) || isWithin(data, path)) {
-      throw new ConfigurationError(`stores.${storeName}: ${path} and the data directory ${data} lie one in the other`)
+      throw new ConfigurationError(
+        `stores.${storeName}: ${path} and the data directory ${data} overlap: one contains the other`,
+      )
     }
   }
 }
@@ -200,7 +202,7 @@ function refuseOverlaps(stores: readonly StoreSettings[]): void {
         throw new ConfigurationError(`${names} have the same ${what} ${at}`)
       }
       if (isWithin(at, otherAt) || isWithin(otherAt, at)) {
-        throw new ConfigurationError(`${names}: ${at} and ${otherAt} lie one in the other`)
+        throw new ConfigurationError(`${names}: ${at} and ${otherAt} overlap: one contains the other`)
       }
     }
   }

@@ -88,6 +88,6 @@ export const metadataOptions = {
     toml: 'metadata.connections',
     kind: count(4, 1000),
     initial: ['10'],
-    summary: 'Most connections of each process to the database.',
+    summary: 'Maximum number of connections of each process to the database.',
   },
 }

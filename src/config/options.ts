@@ -100,7 +100,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     flag: 'config',
     environment: ['HOLDFAST_CONFIG'],
     kind: path,
-    summary: 'TOML file to read. Relative paths inside it are relative to it.',
+    summary: 'TOML file to read. Relative paths in it are relative to its directory.',
   },
   data: {
     flag: 'data',
@@ -108,7 +108,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'data',
     kind: dataPath,
     initial: ['./data'],
-    summary: 'Data directory. Created, with mode 0700, when missing.',
+    summary: 'Data directory. Created, with mode 0700, if missing.',
   },
   ...metadataOptions,
   ...dataOptions,
@@ -136,7 +136,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'region',
     kind: region,
     initial: ['us-east-1'],
-    summary: 'Region that this server says it is. Signatures made for any region are accepted.',
+    summary: 'Region that this server reports. Signatures made for any region are accepted.',
   },
   corsAllowOrigin: {
     flag: 'cors-allow-origin',
@@ -179,7 +179,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: onOrOff,
     initial: ['false'],
     summary:
-      'Take customer-provided encryption keys (SSE-C) over plain HTTP from other machines too: for a server behind a proxy that ends TLS.',
+      'Accept customer-provided encryption keys (SSE-C) over plain HTTP from other machines too: for a server behind a proxy that ends TLS.',
   },
   defaultChecksum: {
     flag: 'default-checksum',
@@ -213,7 +213,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: count(16, 1_000_000),
     initial: [`${limits.connectionsMax}`],
     summary:
-      'Most connections of all clients together, and never more than half of the file descriptors that a process may have. One client can have as many as it leaves free for others.',
+      'Maximum number of connections of all clients together, and never more than half of the file descriptors that a process may have. One client can have as many as it leaves free for others.',
   },
   clientBytesMax: {
     flag: 'client-memory',
@@ -222,7 +222,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: size(16 * 1024 * 1024),
     initial: [formatBytesExactly(limits.clientBytesMax)],
     summary:
-      'Most memory for answers that clients have not taken yet, and for bodies that they have not sent in full. A client that holds as much as it leaves free for others gets 503 SlowDown.',
+      'Maximum memory for answers that clients have not taken yet, and for bodies that they have not sent in full. A client that holds as much as it leaves free for others gets 503 SlowDown.',
   },
   clientBytesPerSecondMin: {
     flag: 'client-rate-min',
@@ -230,7 +230,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'clients.rateMin',
     kind: leastRate,
     initial: [`${limits.clientBytesPerSecondMin}`],
-    summary: `Fewest bytes a second that a client must send or take, over ${formatDuration(limits.idleBodyTimeoutMs)} in which the server waits for it. A slower client is cut off.`,
+    summary: `Minimum rate, in bytes a second, at which a client must send or take data, over ${formatDuration(limits.idleBodyTimeoutMs)} in which the server waits for it. A slower client is cut off.`,
   },
   logLevel: {
     flag: 'log-level',
@@ -238,7 +238,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'logLevel',
     kind: choice('debug', 'info', 'warn', 'error', 'silent'),
     initial: ['warn'],
-    summary: 'Least severe log lines that are written. `info` logs each request.',
+    summary: 'Log level: the least severe lines that are written. `info` logs each request.',
   },
   logFile: {
     flag: 'log-file',
@@ -270,7 +270,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: duration(0),
     initial: [formatDuration(limits.quarantineMs)],
     summary:
-      'How long orphans (data that no metadata references) are kept at least. After that, and a clean check of all metadata, they are removed.',
+      'Minimum time for which orphans (data that no metadata references) are kept. After that, and after a clean check of all metadata, they are removed.',
   },
   abandonedUploadMs: {
     flag: 'abandoned-upload-age',
@@ -294,7 +294,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'scrub.rate',
     kind: rate,
     initial: [formatBytesExactly(limits.scrubBytesPerSecond)],
-    summary: 'Most bytes that a scrub reads in a second, from all stores together.',
+    summary: 'Maximum rate, in bytes a second, at which a scrub reads from all stores together.',
   },
   repairBytesPerSecond: {
     flag: 'repair-rate',
@@ -302,7 +302,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'repair.rate',
     kind: rate,
     initial: ['unlimited'],
-    summary: 'Most bytes that repair reads in a second, from all stores together.',
+    summary: 'Maximum rate, in bytes a second, at which repair reads from all stores together.',
   },
   kmsKeys: {
     flag: 'kms-key',
@@ -310,7 +310,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'encryption.kmsKeys',
     kind: keyNames,
     initial: [],
-    summary: 'Key that requests for `aws:kms` encryption may name. It is made when missing; `aws/s3` always exists.',
+    summary: 'Key that requests for `aws:kms` encryption may name. It is created if missing; `aws/s3` always exists.',
   },
   ...snapshotOptions,
 }
