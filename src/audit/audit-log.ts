@@ -48,7 +48,7 @@ export function auditLogOver(targets: readonly AuditTarget[], failed: (error: un
     } catch (error) {
       failed(error)
       throw new S3Error('ServiceUnavailable', {
-        message: 'The audit log can not be written, and the server makes no changes without it.',
+        message: 'The audit log cannot be written, and the server makes no changes without it.',
         cause: error,
       })
     }

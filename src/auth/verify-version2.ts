@@ -154,7 +154,7 @@ function vendorValues(headers: HeaderIndex, query: readonly QueryParameter[]): M
     const name = decodedBytes(parameter.name).toLowerCase()
     if (!name.startsWith('x-amz-') && !name.startsWith('x-store-')) continue
     const value = decodedBytes(parameter.value)
-    if (!headerName.test(name) || controlCharacter.test(value)) throw denied('A parameter can not stand for a header.')
+    if (!headerName.test(name) || controlCharacter.test(value)) throw denied('A parameter cannot stand for a header.')
     add(name, value)
   }
   return found

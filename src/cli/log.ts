@@ -51,7 +51,7 @@ export async function flushLog(): Promise<void> {
 
 /** Ends the process. After a failed fsync, its view of what is stored can't be trusted. The next start recovers. */
 export function exitOnFatal(log: Log, error: Error): void {
-  log.fatal({ err: error }, 'the server cannot go on')
+  log.fatal({ err: error }, 'the server cannot continue')
   void flushLog().then(() => endProcess(1))
 }
 

@@ -115,7 +115,7 @@ export class IdentitiesInUse {
     for (const account of this.#configured)
       for (const { accessKeyId } of account.keys)
         if (this.#stored.keys.has(accessKeyId))
-          this.#warn(`access key ${accessKeyId} of the configuration takes the place of one that was made at run time`)
+          this.#warn(`access key ${accessKeyId} of the configuration replaces one that was made at run time`)
   }
 }
 

@@ -176,7 +176,7 @@ function writeElements(elements: readonly KeyElement[]): number {
 
 function writeNumber(value: number, at: number): number {
   if (!Number.isInteger(value) || value < 0 || value > numberMax)
-    throw new Error(`${value} is no unsigned 48-bit integer`)
+    throw new Error(`${value} is not an unsigned 48-bit integer`)
   reserve(at + numberBytes)
   return scratch.writeUIntBE(value, at, numberBytes)
 }

@@ -123,7 +123,7 @@ export class IssuerLogIns {
     if (known !== undefined) return known
     const found = discover(provider).catch((error) => {
       this.#found.delete(provider.name)
-      throw new LogInRefused('ProviderFailed', 'The issuer can not be reached.', { reason: messageOf(error) })
+      throw new LogInRefused('ProviderFailed', 'The issuer cannot be reached.', { reason: messageOf(error) })
     })
     this.#found.set(provider.name, found)
     return found
@@ -145,7 +145,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcProvider): Promi
 
 /** A discovery document must not send the server to an address that the configuration could not name. */
 function fetchTrusted(url: string, options: RequestInit): Promise<Response> {
-  if (!isTrustedAddress(url)) return Promise.reject(new Error('the issuer names an address that can not be trusted'))
+  if (!isTrustedAddress(url)) return Promise.reject(new Error('the issuer names an address that cannot be trusted'))
   return fetch(url, { ...options, redirect: 'manual' })
 }
 

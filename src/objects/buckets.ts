@@ -59,7 +59,8 @@ export async function createBucket(
     if (entry !== undefined) {
       const existing = bucketCodec.decode(key, entry.value)
       const isOwn = existing.owner === bucket.owner
-      const isRepeated = isOwn && repeatable && existing.locationConstraint === undefined && isAsAsked(existing, bucket)
+      const isRepeated =
+        isOwn && repeatable && existing.locationConstraint === undefined && matchesRequest(existing, bucket)
       if (isRepeated) return { result: existing, commit: {} }
       throw new S3Error(isOwn ? 'BucketAlreadyOwnedByYou' : 'BucketAlreadyExists', {
         details: { BucketName: bucket.name },
@@ -92,13 +93,13 @@ export async function createBucket(
  * Whether a bucket is what a request for a new one asks for. Later configuration does not matter, but Object Lock must agree both ways: a client that asks
  * for a bucket without it must not get one whose objects it may be unable to delete.
  */
-export function isAsAsked(existing: BucketRecord, asked: NewBucket): boolean {
+export function matchesRequest(existing: BucketRecord, requested: NewBucket): boolean {
   return (
-    (existing.locationConstraint ?? '') === (asked.locationConstraint ?? '') &&
-    (existing.objectLock === undefined) === (asked.objectLock === undefined) &&
-    (asked.ownership === undefined || existing.ownership === asked.ownership) &&
-    (asked.grants === undefined || JSON.stringify(existing.grants) === JSON.stringify(asked.grants)) &&
-    (asked.tags === undefined || asked.tags.length === 0 || sameTags(existing.tags, asked.tags))
+    (existing.locationConstraint ?? '') === (requested.locationConstraint ?? '') &&
+    (existing.objectLock === undefined) === (requested.objectLock === undefined) &&
+    (requested.ownership === undefined || existing.ownership === requested.ownership) &&
+    (requested.grants === undefined || JSON.stringify(existing.grants) === JSON.stringify(requested.grants)) &&
+    (requested.tags === undefined || requested.tags.length === 0 || sameTags(existing.tags, requested.tags))
   )
 }
 

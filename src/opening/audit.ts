@@ -21,5 +21,5 @@ export function openAuditLog(
     ...(auditLog === undefined ? [] : [auditFile(auditLog)]),
     ...(url === undefined ? [] : [auditWebhook({ url, token, warn: (message) => log.warn(message) })]),
   ]
-  return auditLogOver(targets, (err) => log.error({ err }, 'the audit log can not be written: changes are refused'))
+  return auditLogOver(targets, (err) => log.error({ err }, 'the audit log cannot be written: changes are refused'))
 }

@@ -83,7 +83,9 @@ describe('stores and locations', () => {
     const prefixes = bucket('a', 'prefix = "p"') + bucket('b', 'prefix = "pq"') + bucket('c', '', 'bucket2')
     expect((await load(prefixes)).stores).toHaveLength(3)
     for (const path of ['/mnt/d1/', '/mnt/./d1', '/mnt/d10/../d1', '/mnt/d1//x', '/mnt', '/']) {
-      await expect(load(at('a', '/mnt/d1') + at('b', path)), path).rejects.toThrow(/same path|lie one in the other/)
+      await expect(load(at('a', '/mnt/d1') + at('b', path)), path).rejects.toThrow(
+        /same path|overlap: one contains the other/,
+      )
     }
   })
 
@@ -124,9 +126,21 @@ describe('stores and locations', () => {
       `${disk('a')}[stores.b]\ntype = "directory"\npath = "./a"`,
       'stores.a and stores.b have the same path',
     ],
-    ['a path inside another', `${disk('a')}[stores.b]\ntype = "directory"\npath = "a/b"`, 'lie one in the other'],
-    ['a path in the data directory', '[stores.a]\ntype = "directory"\npath = "data/store"', 'lie one in the other'],
-    ['a path around the data directory', '[stores.a]\ntype = "directory"\npath = "."', 'lie one in the other'],
+    [
+      'a path inside another',
+      `${disk('a')}[stores.b]\ntype = "directory"\npath = "a/b"`,
+      'overlap: one contains the other',
+    ],
+    [
+      'a path in the data directory',
+      '[stores.a]\ntype = "directory"\npath = "data/store"',
+      'overlap: one contains the other',
+    ],
+    [
+      'a path around the data directory',
+      '[stores.a]\ntype = "directory"\npath = "."',
+      'overlap: one contains the other',
+    ],
     [
       'a store in memory',
       '[stores.a]\ntype = "memory"',
@@ -146,7 +160,7 @@ describe('stores and locations', () => {
     [
       'a prefix inside another',
       bucket('a', 'prefix = "p"') + bucket('b', 'prefix = "p/q/"'),
-      'stores.a and stores.b: https://s3.example.com/bucket/p and https://s3.example.com/bucket/p/q lie one in the other',
+      'stores.a and stores.b: https://s3.example.com/bucket/p and https://s3.example.com/bucket/p/q overlap: one contains the other',
     ],
     [
       'more parity than there can be',

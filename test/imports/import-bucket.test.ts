@@ -119,7 +119,7 @@ describe('an import of objects', () => {
     await expectSame()
   })
 
-  it('takes only keys with a prefix, and writes nothing in a dry run', async () => {
+  it('copies only keys with a prefix, and writes nothing in a dry run', async () => {
     for (const key of ['a/1', 'a/2', 'b/1']) await put(key, key)
     expect(await world.import(Bucket, { dryRun: true })).toMatchObject({ copied: 3, bytes: 9 })
     await expect(contentsOf(world.here, Bucket)).rejects.toThrow(/does not exist/)
@@ -127,7 +127,7 @@ describe('an import of objects', () => {
     expect(await contentsOf(world.here, Bucket)).toMatchObject([{ Key: 'a/1' }, { Key: 'a/2' }])
   })
 
-  it('takes the settings, those that act on objects last, and leaves settings that are here already', async () => {
+  it('copies settings, those that act on objects last, and leaves settings that are here already', async () => {
     const Statement = [
       { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${Bucket}/*` },
     ]
@@ -167,7 +167,7 @@ describe('an import of objects', () => {
 })
 
 describe('an import of versions', () => {
-  it('takes all of them in their order, with delete markers, locks and default retention', async () => {
+  it('copies all of them in order, with delete markers, locks and default retention', async () => {
     await makeBucket({ ObjectLockEnabledForBucket: true })
     const digest = { ChecksumAlgorithm: 'CRC32' } as const
     for (const key of ['a', 'b', 'c']) {
@@ -192,7 +192,7 @@ describe('an import of versions', () => {
     await expectSame()
   })
 
-  it('takes locked objects of several parts, and large ones whose ETag is not a digest', async () => {
+  it('copies locked objects of several parts, and large ones whose ETag is not a digest', async () => {
     await makeBucket({ ObjectLockEnabledForBucket: true })
     await putParts('parts', { ChecksumAlgorithm: 'SHA256', ChecksumType: 'COMPOSITE' })
     const hold = { LegalHold: { Status: 'ON' } } as const
@@ -218,7 +218,7 @@ describe('an import of versions', () => {
     await expectSame()
   })
 
-  it('can leave the older ones', async () => {
+  it('leaves out older versions on request', async () => {
     await makeBucket()
     await version('Enabled')
     await put('a', 'first')
@@ -265,7 +265,7 @@ describe('an import of versions', () => {
   })
 })
 
-describe('trouble on the way', () => {
+describe('an import that meets trouble', () => {
   it('never makes a version twice, although answers get lost', async () => {
     await makeBucket()
     await version('Enabled')

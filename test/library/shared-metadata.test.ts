@@ -99,7 +99,7 @@ describe('options of the library', () => {
     ],
     [{ data: 'd', stores: { a: { type: 'directory', place: '/x' } } }, 'stores.a'],
     [{ data: 'd', defaultLocation: 'far' }, "there is no location 'far'"],
-    [{ data: 'd', stores: { a: { type: 'directory', path: join('d', 'in') } } }, 'lie one in the other'],
+    [{ data: 'd', stores: { a: { type: 'directory', path: join('d', 'in') } } }, 'overlap: one contains the other'],
     [{ keyRing }, 'keyRing: needs data'],
     [{ data: 5 }, 'data: expects a text, not 5'],
     [{ region: 3 }, 'region: expects a text, not 3'],

@@ -5,8 +5,8 @@ import {
   createBucket,
   deleteBucket,
   findBucket,
-  isAsAsked,
   listBuckets,
+  matchesRequest,
   type NewBucket,
 } from '../../src/objects/buckets.ts'
 import { deleteObject } from '../../src/objects/delete-object.ts'
@@ -100,7 +100,7 @@ describe('creating a bucket', () => {
       objectLock: undefined,
     }
     const existing = await createBucket(memoryStore().backend, { ...plain, ...has })
-    expect(isAsAsked(existing, { ...plain, ...asks })).toBe(same)
+    expect(matchesRequest(existing, { ...plain, ...asks })).toBe(same)
   })
 
   it.each([

@@ -89,7 +89,7 @@ it('copies more buckets than have a place at the same time, each in its turn', a
   await expect.poll(async () => Object.keys(await history(world.s3)).sort()).toEqual(buckets.toSorted())
 })
 
-it('does not copy copies on, so that two buckets can copy to each other', async () => {
+it('does not copy copies, so that two buckets can replicate to each other', async () => {
   await replicate(world.s3, from, ruleTo(local))
   await replicate(world.s3, to, ruleTo(`arn:aws:s3:::${from}`, { ID: 'back' }))
   const { ETag } = await put(world.s3, 'a', 'a')
@@ -107,7 +107,7 @@ it('does not copy copies on, so that two buckets can copy to each other', async 
   expect((await history(world.s3, from)).z).toHaveLength(1)
 })
 
-it('lets two servers copy to each other', async () => {
+it('lets two servers replicate to each other', async () => {
   const { port, credentials } = world.there
   await world.there.close()
   const { endpoint } = world.here
@@ -155,7 +155,7 @@ it('removes no versions from the destination', async () => {
   expect((await history(world.far)).a).toEqual([ETag])
 })
 
-it('leaves delete markers where the rule says so', async () => {
+it('does not copy delete markers if the rule says so', async () => {
   await replicate(world.s3, from, ruleTo(remote, { DeleteMarkerReplication: { Status: 'Disabled' } }))
   const { ETag } = await put(world.s3, 'a', 'a')
   await whenCopied(world.s3, 'a')
@@ -165,7 +165,7 @@ it('leaves delete markers where the rule says so', async () => {
   expect((await history(world.far)).a).toContain(ETag)
 })
 
-it('copies locks, and what becomes of them', async () => {
+it('copies locks, and later changes of them', async () => {
   await makeBucket(world.s3, 'vault', true)
   await makeBucket(world.far, 'safe', true)
   await replicate(world.s3, 'vault', ruleTo('arn:aws:s3:::paris/safe'))
@@ -217,7 +217,7 @@ it('copies objects that this server can open, those of SSE-KMS only if the rule 
   expect(world.warnings.join()).toContain('only its client has the key')
 })
 
-it('copies what was there before, where the rule says so, in its order', async () => {
+it('copies existing versions if the rule says so, in order', async () => {
   const wanted: Record<string, (string | undefined)[]> = { a: [], b: [] }
   for (const Key of ['a', 'b', 'a', 'b', 'a'])
     wanted[Key]?.unshift((await put(world.s3, Key, `${Key} ${Math.random()}`)).ETag)
@@ -229,7 +229,7 @@ it('copies what was there before, where the rule says so, in its order', async (
   await expect.poll(() => history(world.far)).toEqual(wanted)
 })
 
-it('leaves alone what was there before, unless it is asked for, and what comes after the rules are gone', async () => {
+it('does not copy existing versions unless the rule says so, nor versions that are written after the rules are gone', async () => {
   await put(world.s3, 'before', 'a')
   await replicate(world.s3, from, ruleTo(remote))
   await until('during')
@@ -239,7 +239,7 @@ it('leaves alone what was there before, unless it is asked for, and what comes a
   expect(Object.keys(await history(world.far))).toEqual(['during'])
 })
 
-it('says of nothing but copies that they are some', async () => {
+it('marks only copies as replicas', async () => {
   await replicate(world.s3, from, ruleTo(remote))
   await world.s3.send(new CreateMultipartUploadCommand({ Bucket: from, Key: 'open' }))
   await until('a')

@@ -49,7 +49,7 @@ describe.each(destinations)('to $where', ({ arn }) => {
     expect(await timesIn(target(arn), to)).toEqual(await timesIn(world.s3, from))
   })
 
-  it('copies bytes with all that is said of them', async () => {
+  it('copies bytes, headers, metadata, tags and storage class', async () => {
     await replicate(world.s3, from, ruleTo(arn))
     const sent = {
       ContentType: 'text/plain',

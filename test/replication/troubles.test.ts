@@ -128,7 +128,7 @@ it('goes on with other buckets while a destination is gone, and forgets what wai
   await expect.poll(() => history(world.far, 'short-lived'), { timeout: 60_000 }).toEqual({ x: [ETag] })
 })
 
-it('copies what has failed once the rule is set again, but not over a newer version', async () => {
+it('copies failed versions once the rule is set again, but not over a newer version', async () => {
   await replicate(world.s3, from, ruleTo(remote))
   // Four times, each of three versions is refused.
   const failure = world.there.fail({ operation: 'PutObject', error: 'InvalidRequest', times: 12 })

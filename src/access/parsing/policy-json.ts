@@ -46,7 +46,7 @@ class JsonReader {
   document(): Json {
     const value = this.#value(0)
     this.#space()
-    if (this.#at < this.#text.length) throw this.#error('something stands behind its end')
+    if (this.#at < this.#text.length) throw this.#error('something follows its end')
     return value
   }
 

@@ -40,7 +40,7 @@ export interface AdminPipelineOptions extends AdminServices, SenderOptions {
 }
 
 /** A request whose sender and operation are known. */
-interface Asked extends Route {
+interface RoutedRequest extends Route {
   exchange: Exchange
   head: RequestHead
   sender: Sender
@@ -105,34 +105,34 @@ export class AdminPipeline {
   }
 
   async #serve(exchange: Exchange, head: RequestHead): Promise<void> {
-    const asked = await this.#asked(exchange, head)
-    const { operation, sender, parameters } = asked
+    const request = await this.#routed(exchange, head)
+    const { operation, sender, parameters } = request
     exchange.operationName = operation.name
-    this.#permit(asked, sender.principal)
+    this.#permit(request, sender.principal)
     const bodyBytesMax = operation.permission === 'anyone' ? limits.logInBodyBytesMax : limits.adminBodyBytesMax
     const { payload } = sender
     const runPrepared = operation.prepare(await readInput(exchange, head, { payload, bodyBytesMax }))
-    const context = this.#context(asked)
-    if (operation.isStream) return this.#stream(asked, runPrepared, context)
+    const context = this.#context(request)
+    if (operation.isStream) return this.#stream(request, runPrepared, context)
     const result = isReading(operation)
       ? await runPrepared(context, parameters, neverAborted)
-      : await this.#audited(asked, context, () => runPrepared(context, parameters, neverAborted))
+      : await this.#audited(request, context, () => runPrepared(context, parameters, neverAborted))
     sendJson(exchange, head, operation.status, result, context.answerHeaders)
   }
 
   /** The change is written to the audit log before it is answered. If that fails, it is not made. */
-  async #audited(asked: Asked, context: AdminContext, change: () => Promise<unknown>): Promise<unknown> {
+  async #audited(request: RoutedRequest, context: AdminContext, change: () => Promise<unknown>): Promise<unknown> {
     const { audit, changed } = this.#options
     await audit.ready()
     const result = await change()
-    const entry = this.#entryOf(asked, context, result)
+    const entry = this.#entryOf(request, context, result)
     changed(entry)
     await audit.record(entry)
     return result
   }
 
   /** Open operations come first, because a browser may log in while it still has an old cookie. */
-  async #asked(exchange: Exchange, head: RequestHead): Promise<Asked> {
+  async #routed(exchange: Exchange, head: RequestHead): Promise<RoutedRequest> {
     const open = head.names.includes('authorization') ? undefined : this.#openRoute(head)
     if (open !== undefined) {
       if (head.method !== 'GET') refuseOtherOrigins(head, this.#options.hosts)
@@ -153,52 +153,56 @@ export class AdminPipeline {
     }
   }
 
-  async #stream(asked: Asked, runPrepared: PreparedRun, context: AdminContext): Promise<void> {
+  async #stream(request: RoutedRequest, runPrepared: PreparedRun, context: AdminContext): Promise<void> {
     const begin = async (signal: AbortSignal) =>
-      (await runPrepared(context, asked.parameters, signal)) as AsyncIterable<unknown>
-    const { principal, recheck } = asked.sender
+      (await runPrepared(context, request.parameters, signal)) as AsyncIterable<unknown>
+    const { principal, recheck } = request.sender
     const owner = JSON.stringify([principal.accountId, principal.user?.name])
-    await this.#streams.serve(asked.exchange, begin, {
+    await this.#streams.serve(request.exchange, begin, {
       owner,
-      recheck: async () => this.#permit(asked, await recheck()),
+      recheck: async () => this.#permit(request, await recheck()),
     })
   }
 
   /** Throws AccessDenied. */
-  #permit(asked: Asked, principal: Principal): void {
-    const { permission } = asked.operation
-    if (permission !== 'anyone' && permission !== 'sender') this.#require(asked, principal, permission)
+  #permit(request: RoutedRequest, principal: Principal): void {
+    const { permission } = request.operation
+    if (permission !== 'anyone' && permission !== 'sender') this.#require(request, principal, permission)
   }
 
-  #require({ exchange, head, operation, parameters }: Asked, principal: Principal, permission: AdminAction): void {
+  #require(
+    { exchange, head, operation, parameters }: RoutedRequest,
+    principal: Principal,
+    permission: AdminAction,
+  ): void {
     const { mainAccount, region, clock, hosts } = this.#options
     const isAboutServer = operation.ofServer === true || parameters.account === ''
     const owner = principal.accountId === mainAccount || isAboutServer ? mainAccount : parameters.account
-    const asked = { exchange, head, query: [], vendorValues: new Map(), presigned: false, form: undefined }
+    const conditions = { exchange, head, query: [], vendorValues: new Map(), presigned: false, form: undefined }
     const secure = exchange.forwarded?.secure ?? hosts.secure
-    const value = (key: string) => conditionValue({ ...asked, clock, region, secure }, key)
+    const value = (key: string) => conditionValue({ ...conditions, clock, region, secure }, key)
     authorizeForAccount({ principal, conditionValue: value }, permission, owner)
   }
 
-  #context(asked: Asked): AdminContext {
-    const { sender } = asked
+  #context(request: RoutedRequest): AdminContext {
+    const { sender } = request
     const { principal } = sender
     return {
       ...this.#options,
       principal,
-      require: (permission) => this.#require(asked, principal, permission),
-      may: (operation) => this.#may({ ...asked, operation }, principal),
-      client: this.#clientOf(asked),
+      require: (permission) => this.#require(request, principal, permission),
+      may: (operation) => this.#may({ ...request, operation }, principal),
+      client: this.#clientOf(request),
       answerHeaders: [],
       noted: {},
     }
   }
 
-  #may(asked: Asked, principal: Principal): boolean {
+  #may(request: RoutedRequest, principal: Principal): boolean {
     const { accountId } = principal
     try {
-      const account = asked.operation.path.includes('{account}') ? accountId : ''
-      this.#permit({ ...asked, parameters: { ...asked.parameters, account } }, principal)
+      const account = request.operation.path.includes('{account}') ? accountId : ''
+      this.#permit({ ...request, parameters: { ...request.parameters, account } }, principal)
       return true
     } catch (error) {
       if (error instanceof S3Error && error.code === 'AccessDenied') return false
@@ -206,7 +210,7 @@ export class AdminPipeline {
     }
   }
 
-  #clientOf({ exchange, head, sender: { session } }: Asked): AdminClient {
+  #clientOf({ exchange, head, sender: { session } }: RoutedRequest): AdminClient {
     const { hosts } = this.#options
     const isSigned = head.names.includes('authorization')
     return {
@@ -218,7 +222,11 @@ export class AdminPipeline {
     }
   }
 
-  #entryOf({ exchange, operation, parameters, sender }: Asked, context: AdminContext, result: unknown): AuditEntry {
+  #entryOf(
+    { exchange, operation, parameters, sender }: RoutedRequest,
+    context: AdminContext,
+    result: unknown,
+  ): AuditEntry {
     const { accountId, user } = context.principal
     const { principal, session } = sender
     const named = Object.entries(parameters).filter(([, value]) => value !== '')

@@ -178,7 +178,7 @@ type Context = ReadonlyMap<string, ConditionValue>
 function readContext({ extra: { from, userAgent, secure, context = [] } }: Invocation): Context {
   const values = new Map<string, ConditionValue>()
   if (typeof from === 'string') {
-    if (isIP(from) === 0) throw new ConfigurationError(`--from: '${from}' is no IP address`)
+    if (isIP(from) === 0) throw new ConfigurationError(`--from: '${from}' is not an IP address`)
     values.set('aws:SourceIp', from)
   }
   if (typeof userAgent === 'string') values.set('aws:UserAgent', userAgent)

@@ -23,7 +23,7 @@ export async function backup(invocation: Invocation): Promise<number> {
   const report = await withMetadata(invocation, async ({ kv, clock, directory }) => {
     const createdMs = clock.now()
     const path = (await isDirectory(target)) ? join(target, nameAt(createdMs)) : target
-    if ((await stat(path).catch(absent)) !== undefined) throw new ConfigurationError(`${path} is there already`)
+    if ((await stat(path).catch(absent)) !== undefined) throw new ConfigurationError(`${path} already exists`)
     const keys = withKeys ? (configuration.keyRing ?? (await readFile(directory.keyRing, 'utf8'))) : undefined
     const snapshot = await kv.snapshot()
     try {

@@ -156,7 +156,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
         reopenLog({ logFile })
       } catch (error) {
         // The worker continues, because the primary just opened the file, and ending would cut off requests.
-        log.error({ reason: messageOf(error) }, 'the log file cannot be opened again: lines go where they went')
+        log.error({ reason: messageOf(error) }, 'the log file cannot be reopened: lines still go to the old one')
       }
     }
     const { accept, renewTls } = port

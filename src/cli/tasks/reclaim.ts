@@ -30,7 +30,7 @@ async function reportOf(invocation: Invocation): Promise<JobsReport | undefined>
       return await byServer(invocation)
     } catch (refusal) {
       if (!(refusal instanceof AdminRefused || refusal instanceof ConfigurationError)) throw refusal
-      invocation.notice(`the server that runs could not be asked: ${refusal.message}`)
+      invocation.notice(`the running server could not be asked: ${refusal.message}`)
       throw error
     }
   }

@@ -87,24 +87,24 @@ export function startTasks(options: TaskRunnerOptions): TaskRunner {
       .finally(() => running.delete(kind.kind))
     running.set(kind.kind, { task, ended })
   }
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const found = await allTasks(backend.kv)
     if (stopping.signal.aborted) return
     for (const kind of kinds) {
       const ofKind = found.filter((task) => task.kind === kind.kind)
-      const under = running.get(kind.kind)
-      if (under !== undefined) under.task.learn(ofKind)
+      const current = running.get(kind.kind)
+      if (current !== undefined) current.task.learn(ofKind)
       else {
         const next = nextOf(ofKind, backend.clock.now())
         if (next !== undefined) start(kind, next)
-        else await askAgain(backend, kind, ofKind)
+        else await requestIfDue(backend, kind, ofKind)
       }
     }
     await forgetOld(backend, kinds, found)
   }
   const polling = (async () => {
     while (!stopping.signal.aborted) {
-      await look().catch(onError)
+      await poll().catch(onError)
       await delay(pollMs, undefined, { ref: false, signal: stopping.signal }).catch(() => {})
     }
   })()
@@ -126,7 +126,7 @@ function nextOf(found: readonly FoundTask[], nowMs: number): FoundTask | undefin
     .toSorted((a, b) => order(a) - order(b))[0]
 }
 
-async function askAgain(backend: Backend, task: TaskKind, found: readonly FoundTask[]): Promise<void> {
+async function requestIfDue(backend: Backend, task: TaskKind, found: readonly FoundTask[]): Promise<void> {
   const { kind, everyMs, firstAfterMs = 0 } = task
   if (everyMs === undefined) return
   const own = found.find(({ name }) => name === '')?.record
@@ -142,8 +142,8 @@ async function forgetOld(
 ): Promise<void> {
   for (const { kind, name, record, version } of found) {
     const isDue = isEnded(record) && (record.endedMs ?? 0) + limits.endedTaskKeptMs < clock.now()
-    const isAskedAgain = name === '' && kinds.some((known) => known.kind === kind && known.everyMs !== undefined)
-    if (isDue && !isAskedAgain) await forgetTask(kv, { kind, name, version })
+    const isRepeated = name === '' && kinds.some((known) => known.kind === kind && known.everyMs !== undefined)
+    if (isDue && !isRepeated) await forgetTask(kv, { kind, name, version })
   }
 }
 

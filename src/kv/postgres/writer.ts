@@ -196,7 +196,7 @@ class Lane {
         const { signal } = this.#closing
         if (error instanceof OutcomeUnknown) throw error
         // Not `KvUnavailable`, which would say that nothing was written.
-        if (signal.aborted) throw new Error('nobody knows what became of a commit: this process ends', { cause: error })
+        if (signal.aborted) throw new Error('the outcome of a commit is unknown: this process ends', { cause: error })
         // The jitter keeps gateways from reconnecting all at once.
         await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + jitter()), undefined, { signal }).catch(
           () => {},

@@ -41,8 +41,8 @@ describe('JSON of a policy', () => {
     ['{"a":1,"a":2}', '"a" is given twice'],
     ['{"a":1,"\\u0061":2}', '"a" is given twice'],
     [`${'['.repeat(10_000)}`, 'nested deeper than 8'],
-    ['{"a":1} x', 'something stands behind its end'],
-    ['01', 'something stands behind its end'],
+    ['{"a":1} x', 'something follows its end'],
+    ['01', 'something follows its end'],
     ['{"a":1,}', 'a name is missing'],
   ])('is refused: %j, because %s', (text, message) => {
     expect(() => parseJson(text)).toThrow(message)

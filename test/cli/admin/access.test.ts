@@ -183,7 +183,9 @@ test('a decision is explained: by the statement that made it, of the request as 
   expect(await explain('other-key', 'HeadObject', 'photos/cat.jpg')).toMatch(/^2 .*asks for is s3:GetObject/)
   expect(await explain('other-key', 's3:GetObject', 'photos')).toMatch(/^2 .*name it as bucket\/key/)
   expect(await explain('other-key', 's3:GetObject', 'films/cat.jpg')).toMatch(/^1 /)
-  expect(await explain('other-key', 's3:GetObject', 'photos/cat.jpg', '--from', 'home')).toMatch(/^2 .*no IP address/)
+  expect(await explain('other-key', 's3:GetObject', 'photos/cat.jpg', '--from', 'home')).toMatch(
+    /^2 .*not an IP address/,
+  )
   expect(await explain('other-key', 's3:GetObject', 'photos/cat.jpg', '--context', 'aws:username=a')).toMatch(/^2 /)
 })
 

@@ -141,7 +141,7 @@ test('restoring is refused over metadata, beside a server, and from what is not 
     expect(await command('backup', file)).toMatchObject({ code: 0 })
     expect(await command('backup', file)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is there already'),
+      stderr: expect.stringContaining('already exists'),
     })
     expect(await command('restore', file)).toMatchObject({
       code: 1,

@@ -167,7 +167,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: 'the admin port asks for no permission',
     file: 'admin/requests/pipeline.ts',
-    find: '    this.#permit(asked, sender.principal)\n',
+    find: '    this.#permit(request, sender.principal)\n',
     replace: '',
     suite: 'admin/operations.test.ts',
   },
@@ -188,7 +188,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: 'a stream goes on without its permission',
     file: 'admin/requests/pipeline.ts',
-    find: 'recheck: async () => this.#permit(asked, await recheck())',
+    find: 'recheck: async () => this.#permit(request, await recheck())',
     replace: 'recheck: async () => void (await recheck())',
     suite: 'admin/streams.test.ts',
   },

@@ -38,7 +38,7 @@ export const outsideMutations: readonly Mutation[] = [
     suite: 'http/answer.test.ts',
   },
   {
-    name: 'stores whose paths begin alike lie one in the other',
+    name: 'stores whose paths only begin alike count as overlapping',
     file: 'config/locations.ts',
     find: 'outer.endsWith(sep) ? outer : outer + sep',
     replace: 'outer.endsWith(sep) ? outer : outer',
