@@ -51,6 +51,7 @@ export async function copyParts(route: Route, key: string, version: ListedVersio
   const { headers: whole } = await source.read({ method: 'HEAD', ...asked, query: { versionId } })
   const first = await headersOfFirstPart(source, { ...asked, query: { versionId, partNumber: '1' } })
   const count = Number(first['x-amz-mp-parts-count'] ?? 0)
+  if (count > importLimits.partsMax) throw new ImportRefused(`the source says that it has ${count} parts`)
   const parts = count > 0 ? numberedParts(count) : rangesOf(version.size)
   const checksum = count > 0 ? copiedChecksumKind(whole, first) : {}
   const tags = await copiedTags(route, key, versionId, whole)
