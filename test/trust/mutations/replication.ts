@@ -6,6 +6,7 @@ const troubles = 'replication/troubles.test.ts'
 const recovery = 'jobs/recover-rules.test.ts'
 const lifecycle = 'jobs/lifecycle/lifecycle.test.ts'
 const wire = 'wire/bucket-replication.test.ts'
+const rights = 'replication/rights.test.ts'
 const rules = 'rules/replication.test.ts'
 
 export const replicationMutations: readonly Mutation[] = [
@@ -85,5 +86,26 @@ export const replicationMutations: readonly Mutation[] = [
     find: "newest?.kind === 'marker' && isCopyOf(newest, replicaOf)",
     replace: "newest?.kind === 'marker' && replicaOf === ''",
     suite: wire,
+  },
+  {
+    name: 'null versions of two buckets are taken for one',
+    file: 'jobs/replication/queued-version.ts',
+    find: 'versionId === nullVersionId ?',
+    replace: "versionId === '' ?",
+    suite: rights,
+  },
+  {
+    name: 'a rule writes to a part of the destination that its sender is denied',
+    file: 'access/compile-policy.ts',
+    find: 'if (everyObject && isBar)',
+    replace: "if (everyObject && isBar && resource === '')",
+    suite: rights,
+  },
+  {
+    name: 'a rule hides keys where its sender may only write',
+    file: 'operations/buckets/replication-rights.ts',
+    find: '...(takesMarkers(rule) ?',
+    replace: "...(takesMarkers(rule) && keysOf(rule) === '' ?",
+    suite: rights,
   },
 ]
