@@ -47,7 +47,7 @@ test('the command says for each destination what waits, since when, and why', as
   const s3 = place.clientOf(ready.endpoint)
   const asked = (...words: string[]) =>
     run(['replication', ...words, '--admin-endpoint', ready.adminEndpoint ?? ''], keyVariables).ended
-  expect(await asked()).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  expect(await asked()).toMatchObject({ code: 0, stdout: '', stderr: 'holdfast: there are no replication rules\n' })
   for (const Bucket of ['photos', 'near', 'other']) {
     await s3.send(new CreateBucketCommand({ Bucket }))
     await version(s3, Bucket)

@@ -112,7 +112,7 @@ describe.runIf(process.platform === 'linux')('SIGHUP with a log file that only t
     await writeFile(config, `logFile = "/proc/self/task/${pid}/comm"\n${await readFile(config, 'utf8')}`)
     running.child.kill('SIGHUP')
     for (const worker of workers)
-      await running.logged((line) => line.includes(`"pid":${worker}`) && line.includes('cannot be opened again'))
+      await running.logged((line) => line.includes(`"pid":${worker}`) && line.includes('cannot be reopened'))
     expect(await answers(endpoint, 'main')).toBe('served')
     expect(childrenOf(pid)).toEqual(workers)
   })

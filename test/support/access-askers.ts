@@ -15,6 +15,8 @@ export interface Need {
 export interface Asked {
   name: string
   needs: readonly Need[]
+  /** Only policies of users, sessions and keys can allow it. */
+  needsAtSites: readonly Need[]
   /** Its bucket decides; otherwise who asks acts for the own account. */
   isOfBucket: boolean
   /** It is about the account that owns the buckets, and nobody else's. */
@@ -81,7 +83,7 @@ const isRepair = ({ needs }: Asked): boolean => needs.every(({ permission }) => 
 
 const always = (): boolean => true
 const never = (): boolean => false
-const ofBucket = ({ isOfBucket }: Asked): boolean => isOfBucket
+const atNoSite = ({ needsAtSites }: Asked): boolean => needsAtSites.length === 0
 const notOfBucket = ({ isOfBucket }: Asked): boolean => !isOfBucket
 /** For their own account, another account and its users can do what no bucket decides. */
 const forTheirOwn = ({ isOfBucket, isOfAccount }: Asked): boolean => !isOfBucket && !isOfAccount
@@ -174,7 +176,7 @@ export function askersOf({ needs }: Asked, narrow: NarrowKeys, runTime: () => Ru
       who: 'nobody, where the bucket’s policy allows it to all',
       bucketPolicy: (asked) => allow(asked.needs, '*'),
       ask: { unsigned: true },
-      allowed: (asked) => asked.admitsUnsigned,
+      allowed: (asked) => asked.admitsUnsigned && atNoSite(asked),
     },
     {
       who: 'nobody, where a public access block restricts the policy that allows it to all',
@@ -226,7 +228,7 @@ function sessions(needs: readonly Need[], bySigned: BySigned): readonly Asker[] 
     { who: 'a temporary key of the owner', ask: ofOwner, allowed: always },
     {
       who: 'a temporary key of the owner whose session policy allows exactly this',
-      sessionPolicy: (asked) => allow(asked.needs),
+      sessionPolicy: (asked) => allow([...asked.needs, ...asked.needsAtSites]),
       ask: ofOwner,
       allowed: always,
     },
@@ -247,7 +249,7 @@ function sessions(needs: readonly Need[], bySigned: BySigned): readonly Asker[] 
     { who: 'a temporary key of a user without policies', ask: bySigned('ann', 'with token'), allowed: never },
     {
       who: 'a temporary key of a user whose policy allows exactly this',
-      userPolicy: (asked) => allow(asked.needs),
+      userPolicy: (asked) => allow([...asked.needs, ...asked.needsAtSites]),
       ask: bySigned('ann', 'with token'),
       allowed: always,
     },
@@ -279,7 +281,7 @@ function users(needs: readonly Need[], bySigned: BySigned): readonly Asker[] {
     { who: 'a user without policies', ask: bySigned('ann'), allowed: never },
     {
       who: 'a user whose policy allows exactly this',
-      userPolicy: (asked) => allow(asked.needs),
+      userPolicy: (asked) => allow([...asked.needs, ...asked.needsAtSites]),
       ask: bySigned('ann'),
       allowed: always,
     },
@@ -308,7 +310,7 @@ function users(needs: readonly Need[], bySigned: BySigned): readonly Asker[] {
       who: 'a user whom only the bucket’s policy allows it',
       bucketPolicy: (asked) => allow(asked.needs, ann),
       ask: bySigned('ann'),
-      allowed: ofBucket,
+      allowed: (asked) => asked.isOfBucket && atNoSite(asked),
     },
     {
       who: 'a user of another account that the bucket’s policy allows it',

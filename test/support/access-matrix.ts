@@ -20,7 +20,7 @@ import type { StsWorld } from './sts-world.ts'
 import { md5Base64 } from './wire-checksums.ts'
 import { type Ask, signAsk, type Wire, wireBucket } from './wire-client.ts'
 import { matrixAsk } from './wire-matrix.ts'
-import { mainKey } from './wire-server.ts'
+import { mainKey, siteName } from './wire-server.ts'
 
 type AnyOperation = Operation<OperationContext>
 
@@ -37,6 +37,12 @@ const askedByHandlers: Readonly<Record<string, readonly (readonly [permission: s
   ],
   UploadPartCopy: [['s3:GetObject', 'a']],
   DeleteObjects: [['s3:DeleteObject', 'a']],
+  PutBucketReplication: [['s3:GetObjectVersionForReplication', '*']],
+}
+
+/** What they ask for at a site, where no bucket's policy can allow anything. */
+const askedAtSites: Readonly<Record<string, readonly string[]>> = {
+  PutBucketReplication: ['s3:ReplicateObject', 's3:ReplicateTags', 's3:ReplicateDelete'],
 }
 
 /** As in S3, also where everybody may write. */
@@ -49,6 +55,7 @@ function askedOf(operation: AnyOperation): Asked {
   return {
     name,
     needs: needsOf(operation, ask),
+    needsAtSites: (askedAtSites[name] ?? []).map((each) => needed(each, siteName, 'copies/*')),
     isOfBucket: errors.includes('NoSuchBucket'),
     isOfAccount: operation.target === 'account',
     admitsUnsigned: !neverUnsigned.has(name) && (isForm || admits({ authentication, implemented, errors }, 'none')),
@@ -99,18 +106,22 @@ export function narrowKeys(
   allAsked: readonly Asked[],
   kind: string,
 ): { keys: readonly AccountKey[]; narrow: NarrowKeys } {
-  const all = [...new Set(allAsked.flatMap(({ needs }) => needs.map(({ permission }) => permission)))]
+  const all = [
+    ...new Set(
+      allAsked.flatMap(({ needs, needsAtSites }) => [...needs, ...needsAtSites].map(({ permission }) => permission)),
+    ),
+  ]
   const keyOf = (name: string, permissions: readonly string[]): AccountKey => ({
     accessKeyId: `AK-${kind}-${name.replace(':', '-')}`,
     secretAccessKey: 'secret-of-a-narrow-key',
     permissions,
   })
   const exactly = new Map(
-    allAsked.map(({ name, needs }) => [
+    allAsked.map(({ name, needs, needsAtSites }) => [
       name,
       keyOf(
         name,
-        needs.map(({ permission }) => permission),
+        [...needs, ...needsAtSites].map(({ permission }) => permission),
       ),
     ]),
   )

@@ -24,7 +24,7 @@ export interface Attempt {
   name: string
   /** By AWS's name. Absent: a job, which asks nobody. */
   permission?: string
-  /** Takes `bypass-governance-retention`. */
+  /** Heeds `bypass-governance-retention`. A delete that names no version removes nothing, and takes no notice of it. */
   takesBypass?: boolean
   /** Where it makes sense; absent: everywhere. */
   only?: Place
@@ -136,7 +136,6 @@ const removals: readonly Attempt[] = [
   {
     name: 'delete',
     permission: 's3:DeleteObject',
-    takesBypass: true,
     make: async ({ client }, as, bypass) =>
       (await client.ask('DeleteObject', { key, as }, { bypassGovernanceRetention: bypass })).code,
     ...harmless(),
@@ -153,7 +152,6 @@ const removals: readonly Attempt[] = [
   {
     name: 'delete by DeleteObjects',
     permission: 's3:DeleteObject',
-    takesBypass: true,
     make: (world, as, bypass) => deleteMany(world, undefined, as, bypass),
     ...harmless(),
   },

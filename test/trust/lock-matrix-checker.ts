@@ -34,7 +34,7 @@ export function* cellsOf(state: LockState, place: Place, attempts: readonly Atte
 
 /**
  * What an attempt must lead to, by whoever makes it. "To use the header" of the bypass "you must have the s3:BypassGovernanceRetention permission": who asks
- * without it is refused, whatever the lock.
+ * without it is refused, whatever the lock of the version that is named.
  */
 export function consequenceOf(world: World, { attempt, actor, bypass }: Omit<Cell, 'state' | 'place'>): Consequence {
   const asksBypass = bypass && attempt.takesBypass === true

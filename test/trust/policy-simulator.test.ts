@@ -247,7 +247,7 @@ function acceptedPair(world: PolicyWorld): Pair {
       decidedHere(pair)
       return pair
     } catch (error) {
-      if (!(error instanceof S3Error) || !/apply to/.test(error.message)) throw error
+      if (!(error instanceof S3Error) || !/apply to|has invalid action/.test(error.message)) throw error
     }
   }
 }

@@ -16,7 +16,8 @@ const actions: Actions = {
     run: async ({ ask }, [bucket]) => {
       const path = ['v1', 'replication']
       const { destinations } = await ask({ method: 'GET', path, query: { bucket } }, output)
-      return { event: { event: 'replication', destinations }, lines: columns(destinations.map(rowOf)) }
+      const lines = columns(destinations.map(rowOf))
+      return { event: { event: 'replication', destinations }, lines, none: 'there are no replication rules' }
     },
   },
 }
