@@ -67,7 +67,7 @@ describeInstalled('the console in Chromium', [['chromium', '--version']], () => 
     await writeFile(join(visit.folder, 'dropped', 'inner', 'a.txt'), 'a')
     await writeFile(join(visit.folder, 'b.txt'), 'b')
     await visit.createBucket('drops')
-    await visit.page.getByText('No object yet').waitFor()
+    await visit.page.getByText('No objects yet').waitFor()
     const devTools = await visit.page.context().newCDPSession(visit.page)
     const files = ['dropped', 'b.txt'].map((name) => join(visit.folder, name))
     const data = { items: [], files, dragOperationsMask: 1 }
