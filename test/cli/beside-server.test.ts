@@ -58,7 +58,7 @@ test('every command works beside a server, or says why the server must be stoppe
     expect([
       name,
       code,
-      stderr.replace(/^holdfast: (?:there are no \w+|the key ring is not in the backup.*)\n/, ''),
+      stderr.replace(/^holdfast: (?:there are no [\w ]+|the key ring is not in the backup.*)\n/, ''),
     ]).toEqual([name, 0, ''])
   }
   for (const [name, more] of Object.entries(refusing)) {
