@@ -11,7 +11,7 @@ import { everyEntry } from '../every-entry.ts'
 import { siteFor } from './site-for.ts'
 
 export interface WaitingVersions {
-  /** At most `replicationLimits.countedMax`. */
+  /** No more than were to be counted. */
   waiting: number
   /** Since when the first of them waits, in milliseconds since the epoch. Absent: none waits. */
   sinceMs: number | undefined
@@ -44,7 +44,7 @@ export async function replicationStatuses(
   }
   await eachOf(asked, replicationLimits.askedAtOnce, async ({ bucket, destination, at }) => {
     const { name, owner } = bucket
-    const waiting = await waitingFor(kv, name, destination)
+    const waiting = await waitingFor(kv, name, destination, replicationLimits.countedMax)
     const fault = await faultOf(kv, sites, owner, destination)
     found[at] = { bucket: name, owner, destination, ...waiting, fault }
   })
@@ -56,21 +56,27 @@ function destinationsOf({ replication }: BucketRecord): ReadonlySet<string> {
   return new Set(enabled.map(({ destination }) => destination.bucketArn))
 }
 
-async function waitingFor(kv: Backend['kv'], bucket: string, arn: string): Promise<WaitingVersions> {
+/** Reads at most `readMax` entries of the queue. Their order is that of keys, so the first that waits can be behind those that are read. */
+export async function waitingFor(
+  kv: Backend['kv'],
+  bucket: string,
+  arn: string,
+  readMax: number,
+): Promise<WaitingVersions> {
   const found: WaitingVersions = { waiting: 0, sinceMs: undefined, isQueueing: false }
   for await (const { key, value } of everyEntry(kv, replicasFor(bucket, arn))) {
     const { sinceMs } = replicaCodec.decode(key, value)
     found.sinceMs = Math.min(found.sinceMs ?? sinceMs, sinceMs)
     if (key.equals(existingKey(bucket, arn))) found.isQueueing = true
     else found.waiting += 1
-    if (found.waiting >= replicationLimits.countedMax) break
+    if (found.waiting + Number(found.isQueueing) >= readMax) break
   }
   return found
 }
 
 async function faultOf(kv: Backend['kv'], sites: Sites, owner: string, arn: string): Promise<string | undefined> {
   const named = destinationOf(arn)
-  if (named === undefined) return 'it names no bucket'
+  if (named === undefined) return 'the ARN names no bucket'
   if (named.site === undefined) return ownBucketFault((await readBucket(kv, named.bucket))?.record, owner)
   const site = siteFor(sites, named.site, owner)
   return typeof site === 'string' ? site : site.fault(named.bucket)

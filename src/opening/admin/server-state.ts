@@ -9,6 +9,7 @@ import type { BucketQuotas } from '../../jobs/bucket-quotas.ts'
 import type { BucketUsages } from '../../jobs/bucket-usage.ts'
 import { everyEntry } from '../../jobs/every-entry.ts'
 import { storeNow } from '../../jobs/locations/store-now.ts'
+import { waitingFor } from '../../jobs/replication/replication-status.ts'
 import { allTasks } from '../../jobs/tasks/tasks.ts'
 import type { KeyRange } from '../../kv/ordered-key.ts'
 import { limits } from '../../limits.ts'
@@ -26,7 +27,7 @@ import {
   replicaOf,
   replicasFor,
 } from '../../records/keyspace.ts'
-import { repairCodec, replicaCodec } from '../../records/record-codecs.ts'
+import { repairCodec } from '../../records/record-codecs.ts'
 import { isReady } from '../endpoint.ts'
 
 export interface MeasuredServer {
@@ -205,7 +206,6 @@ export class ServerStateReader {
     return found
   }
 
-  /** In the order of keys, so the oldest can be behind those that are read. */
   async #waitingCopies(): Promise<Records['copies']> {
     const { kv, clock } = this.#server.backend
     const found: Records['copies'] = []
@@ -214,12 +214,13 @@ export class ServerStateReader {
       const [first] = await kv.range({ start, end, limit: 1 })
       if (first === undefined) break
       const { bucket, arn } = replicaOf(first.key)
-      const range = replicasFor(bucket, arn)
-      const waiting = await kv.range({ ...range, limit: limits.waitingCopiesReadMax })
-      const sinceMs = waiting.map(({ key, value }) => replicaCodec.decode(key, value).sinceMs)
-      const oldestMs = Math.max(0, clock.now() - Math.min(...sinceMs))
-      found.push({ bucket, destination: arn, count: waiting.length, oldestMs })
-      start = range.end
+      const { waiting, isQueueing, sinceMs } = await waitingFor(kv, bucket, arn, limits.waitingCopiesReadMax)
+      // Another process may have copied all that waited.
+      if (sinceMs !== undefined) {
+        const oldestMs = Math.max(0, clock.now() - sinceMs)
+        found.push({ bucket, destination: arn, count: waiting + Number(isQueueing), oldestMs })
+      }
+      start = replicasFor(bucket, arn).end
     }
     return found
   }
