@@ -88,6 +88,8 @@ export const locationView = z.object({
   striping: z.object({ data: z.number(), parity: z.number(), replicateBelow: z.number() }).optional(),
   writeAck: z.number(),
   maxPerDomain: z.number(),
+  /** The storage classes whose objects lie here, whatever their bucket's location is. */
+  storageClasses: z.array(z.string()).readonly(),
   health: z.enum(['OK', 'DEGRADED', 'AT RISK']),
   stores: z.array(storeView),
   degradedBlobs: z.number(),

@@ -7,7 +7,7 @@ import type { MaintenancePost, NewShard, ShardRange, ShardStore } from '../store
 import { BlobUnreadable, copyBlob, type Pace } from './copy-blob.ts'
 import { type ErasureCode, openErasureCode } from './erasure/code.ts'
 import { type Location, type LocationState, manifestIn, type Placing, placingOf, stateOf } from './location.ts'
-import { ownLocation } from './location-policy.ts'
+import { locationFor, ownLocation } from './location-policy.ts'
 import { bytesOfShards, type Manifest, type ShardPlace } from './manifest.ts'
 import { type Member, Members } from './member.ts'
 import { readBlob } from './read-blob.ts'
@@ -19,7 +19,7 @@ import { writeBlob } from './write-blob.ts'
 
 export { readLabel } from './shard-label.ts'
 export type { InspectOptions, Location, LocationState, Manifest, Pace, Restoration, ShardPlace }
-export { BlobUnreadable, bytesOfShards, ownLocation }
+export { BlobUnreadable, bytesOfShards, locationFor, ownLocation }
 
 export interface Blobs {
   /**
@@ -48,6 +48,8 @@ export interface Blobs {
   copy(manifest: Manifest, location: string, pace: Pace): Promise<Manifest>
   /** Verifies every shard, and writes the missing ones again. Deletes nothing. */
   restore(manifest: Manifest, looking?: InspectOptions): Promise<Restoration>
+  /** Where the data of an object belongs: see `location-policy`. */
+  locationFor(bucketLocation: string, storageClass: string | undefined): string
   /** Looks at once whether every store is there and has not been replaced. The regular look may be seconds away. Never rejects. */
   lookAtStores(): Promise<void>
   /** Where servers share the metadata, looks there first for a location that this process does not know. */
@@ -95,11 +97,12 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       return members.storesInUse
     },
     get locations() {
-      return locations.all.map(stateOf)
+      return [...locations.all].map(stateOf)
     },
     get defaultLocation() {
       return locations.defaultName
     },
+    locationFor: (bucketLocation, storageClass) => locationFor(locations.all, bucketLocation, storageClass),
     lookAtStores: () => members.look(),
     hasLocation: async (name) => (await locations.find(name)) !== undefined,
     write: async (location, blob) => {
@@ -147,8 +150,8 @@ class LocationsInUse {
     feed?.subscribe((locations, name) => this.#relocate(locations, name))
   }
 
-  get all(): Placing[] {
-    return [...this.#byName.values()]
+  get all(): Iterable<Placing> {
+    return this.#byName.values()
   }
 
   get defaultName(): string {

@@ -10,6 +10,8 @@ interface Spread {
   maxPerDomain: number
   /** A write succeeds once this many shards are durable. */
   writeAck: number
+  /** S3's storage classes whose objects lie here, whatever their bucket's location is. Absent: none. */
+  storageClasses?: readonly string[] | undefined
 }
 
 /** Every shard is a whole copy. */
@@ -31,6 +33,17 @@ export type LocationPolicy = ReplicaPolicy | ErasurePolicy
 
 function shardsOf(policy: LocationPolicy): number {
   return policy.scheme === 'replica' ? policy.copies : policy.data + policy.parity
+}
+
+/** Where the data of an object belongs: in the location that keeps its storage class, or else in that of its bucket. `storageClass` is absent for STANDARD. */
+export function locationFor(
+  locations: Iterable<{ name: string; storageClasses?: readonly string[] | undefined }>,
+  bucketLocation: string,
+  storageClass: string | undefined,
+): string {
+  if (storageClass === undefined) return bucketLocation
+  for (const { name, storageClasses } of locations) if (storageClasses?.includes(storageClass)) return name
+  return bucketLocation
 }
 
 /** More than half of the copies: any two such writes share a store. */

@@ -23,6 +23,8 @@ interface OverStores {
   maxPerDomain?: number
   /** A write succeeds once this many shards are durable. Absent: more than half of the copies; for an erasure code, one more than reading needs. */
   writeAck?: number
+  /** See `LocationPolicy`. */
+  storageClasses?: readonly string[] | undefined
 }
 
 export interface ReplicaLocation extends OverStores {
@@ -58,13 +60,14 @@ export interface Placing {
   /** Absent: everything is copied whole. */
   striping: Striping | undefined
   maxPerDomain: number
+  storageClasses: readonly string[]
   members: readonly Member[]
 }
 
 export function placingOf(location: Location, allMembers: Members): Placing {
-  const { name, version, scheme, maxPerDomain = 1 } = location
+  const { name, version, scheme, maxPerDomain = 1, storageClasses = [] } = location
   const members = location.stores.flatMap((store) => allMembers.holder(store.storeId) ?? [])
-  const common = { name, version, scheme, maxPerDomain, members }
+  const common = { name, version, scheme, maxPerDomain, storageClasses, members }
   if (location.scheme === 'replica') {
     const { copies = 1, writeAck = usualWriteAck(copies) } = location
     return { ...common, copies, copiesAck: writeAck, striping: undefined }
@@ -118,6 +121,8 @@ export interface LocationState {
   /** A write succeeds once this many shards are durable. */
   writeAck: number
   maxPerDomain: number
+  /** The storage classes whose objects lie here, whatever their bucket's location is. */
+  storageClasses: readonly string[]
   stores: readonly ({ name: string; domain: string; store: ShardStore } & StoreCondition)[]
 }
 

@@ -42,6 +42,9 @@ export function eventPuts(
       versionId: bucket.versioning === 'unversioned' ? undefined : version.versionId,
       stamp: nextStamp(clock),
       ...(version.kind === 'object' ? { size: version.size, etag: version.etag } : {}),
+      ...(told === 'LifecycleTransition' && version.kind === 'object'
+        ? { storageClass: version.attributes.storageClass }
+        : {}),
       sender,
     }),
   )

@@ -73,12 +73,12 @@ export function historyCommit(
     const placed = wrapping.newest(change.current)
     puts.push({ key: currentKey, value: objectCodec.encode(currentKey, placed) })
     const isNew = !versions.newest.includes(change.current)
-    puts.push(...movePutsOfVersion(bucket.record, key, change.current, isNew))
+    puts.push(...movePutsOfVersion(backend, bucket.record, key, change.current, isNew))
   }
   for (const version of change.addToHistory) {
     const versionKey = historyKey(name, key, version.sequence)
     puts.push({ key: versionKey, value: versionCodec.encode(versionKey, wrapping.newest(version)) })
-    puts.push(...movePutsOfVersion(bucket.record, key, version, version !== versions.current))
+    puts.push(...movePutsOfVersion(backend, bucket.record, key, version, version !== versions.current))
   }
   for (const { sequence } of change.dropFromHistory) deletes.push(historyKey(name, key, sequence))
   const covered = coveredMarker(history, change)

@@ -10,6 +10,7 @@ import {
 } from '../blobs/location-policy.ts'
 import { lazySchema } from '../lazy-schema.ts'
 import { limits } from '../limits.ts'
+import { namedStorageClasses } from '../storage-class.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { parseWith } from './parse-with.ts'
 import { didYouMean } from './suggestion.ts'
@@ -82,6 +83,9 @@ const schemas = lazySchema((z) => {
     stores: z.array(z.string()).min(1, 'must name stores').max(limits.storesMax),
     maxPerDomain: shardCount.optional(),
     writeAck: shardCount.optional(),
+    storageClasses: z
+      .array(z.enum(namedStorageClasses, 'must be storage classes of S3 other than STANDARD'))
+      .optional(),
   }
   const location = z.discriminatedUnion('scheme', [
     z.strictObject({ scheme: z.literal('replica'), copies: shardCount, ...spread }),
@@ -98,7 +102,17 @@ const schemas = lazySchema((z) => {
 
 const storeKeys = ['type', 'path', 'domain', 'endpoint', 'bucket', 'prefix', 'region', 'pathStyle', 'profile']
 
-const locationKeys = ['scheme', 'copies', 'stores', 'maxPerDomain', 'writeAck', 'data', 'parity', 'replicateBelow']
+const locationKeys = [
+  'scheme',
+  'copies',
+  'stores',
+  'maxPerDomain',
+  'writeAck',
+  'data',
+  'parity',
+  'replicateBelow',
+  'storageClasses',
+]
 
 type ParsedPlacement = Pick<Placement, 'stores' | 'locations'>
 
@@ -108,6 +122,7 @@ export function parsePlacement(given: { stores: unknown; locations: unknown }, d
   refuseOverlaps(stores)
   const domains = new Map(stores.map((known) => [known.name, known.domain]))
   const locations = entriesOf(given.locations, 'locations').map(([key, value]) => parseLocation(key, value, domains))
+  refuseSharedClasses(locations)
   return { stores, locations }
 }
 
@@ -231,13 +246,27 @@ function parseLocation(key: string, value: unknown, domains: ReadonlyMap<string,
   return { name: key, policy }
 }
 
+function refuseSharedClasses(locations: readonly LocationSettings[]): void {
+  const keeperOf = new Map<string, string>()
+  for (const { name, policy } of locations) {
+    for (const storageClass of policy.storageClasses ?? []) {
+      const other = keeperOf.get(storageClass)
+      if (other !== undefined)
+        throw new ConfigurationError(`locations.${name}: ${storageClass} is among storageClasses of ${other}, too`)
+      keeperOf.set(storageClass, name)
+    }
+  }
+}
+
 function policyOf(settings: z.output<ReturnType<typeof schemas>['location']>): LocationPolicy {
   const { stores, maxPerDomain = 1 } = settings
+  const kept = [...new Set(settings.storageClasses)].sort()
+  const storageClasses = kept.length === 0 ? {} : { storageClasses: kept }
   if (settings.scheme === 'replica') {
     const { scheme, copies, writeAck = usualWriteAck(copies) } = settings
-    return { scheme, copies, stores, maxPerDomain, writeAck }
+    return { scheme, copies, stores, maxPerDomain, writeAck, ...storageClasses }
   }
   const { scheme, data, parity, replicateBelow = limits.smallShardBytesMax } = settings
   const { writeAck = usualWriteAckOfStripes(settings) } = settings
-  return { scheme, data, parity, stores, maxPerDomain, writeAck, replicateBelow }
+  return { scheme, data, parity, stores, maxPerDomain, writeAck, replicateBelow, ...storageClasses }
 }

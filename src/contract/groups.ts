@@ -119,7 +119,7 @@ const redirectLocation: Parser<string> = (raw) => {
 export const keeping = {
   storageClass: worksOnly(
     vendor('storage-class', text),
-    'the names of S3’s classes, of which none is kept otherwise than STANDARD',
+    'the names of S3’s classes; a location can keep those of a class',
     'InvalidStorageClass',
   ),
   websiteRedirectLocation: worksOnly(

@@ -11,6 +11,7 @@ const spread = {
   stores: z.array(z.string()).readonly(),
   maxPerDomain: z.number(),
   writeAck: z.number(),
+  storageClasses: z.array(z.string()).readonly().optional(),
 }
 export const policySchema = z.discriminatedUnion('scheme', [
   z.object({ scheme: z.literal('replica'), copies: z.number(), ...spread }),

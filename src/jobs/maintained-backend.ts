@@ -23,6 +23,7 @@ function maintainedBlobs(blobs: Blobs, post: MaintenancePost): Blobs {
     adopted: (location, manifest) => blobs.adopted(location, manifest),
     copy: (manifest, location, pace) => blobs.copy(manifest, location, pace),
     restore: (manifest, looking) => blobs.restore(manifest, looking),
+    locationFor: (bucketLocation, storageClass) => blobs.locationFor(bucketLocation, storageClass),
     lookAtStores: () => blobs.lookAtStores(),
     hasLocation: (name) => blobs.hasLocation(name),
     get defaultLocation() {

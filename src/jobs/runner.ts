@@ -40,7 +40,7 @@ export interface JobsOptions {
   isTransient?(error: unknown): boolean
   /** Called with one line about a task that was refused. */
   warn?(message: string): void
-  /** Called with one line about what was removed that nobody asked to remove. */
+  /** Called with one line about what lifecycle rules did. */
   inform?(message: string): void
   /** Called with the number of further versions, uploads, blobs or shards that a step has processed. */
   did?(step: JobStep, count: number): void
@@ -62,8 +62,10 @@ export type JobStep = 'lifecycle' | 'expired' | 'relocated' | 'repaired' | 'lack
 export interface JobsReport extends CompactResult, RepairReport {
   /** Versions and uploads that lifecycle rules removed. */
   removedByRules: number
+  /** Versions that lifecycle rules gave another storage class. Their data may follow later. */
+  movedByRules: number
   expiredUploads: number
-  /** Blobs whose write began before their bucket got another location. */
+  /** Queued versions and parts whose data lies where it belongs now. */
   lateBlobsMoved: number
   /** Orphans put into quarantine. */
   orphansFound: number
@@ -154,6 +156,7 @@ const nothingRepaired: RepairReport = { repairedBlobs: 0, degradedBlobs: 0, lost
 const nothingDone: JobsReport = {
   ...nothingRepaired,
   removedByRules: 0,
+  movedByRules: 0,
   expiredUploads: 0,
   lateBlobsMoved: 0,
   orphansFound: 0,
@@ -182,8 +185,9 @@ async function runJobs(
     const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('relocated', count) })
     return { ...nothingDone, lateBlobsMoved, ...(await repair()), metadataDamage }
   }
-  const removedByRules = await lifecycle.run()
+  const { removed: removedByRules, moved: movedByRules } = await lifecycle.run()
   if (removedByRules > 0) inform?.(`lifecycle rules removed ${removedByRules} versions and uploads`)
+  if (movedByRules > 0) inform?.(`lifecycle rules gave ${movedByRules} versions another storage class`)
   await usages.run()
   const expiredUploads = await expireUploads(backend, { abandonedUploadMs, did: (count) => did('expired', count) })
   const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('relocated', count) })
@@ -202,6 +206,7 @@ async function runJobs(
   const blobsRemoved = reclaimed + (orphansReleased === 0 ? 0 : await reclaim())
   return {
     removedByRules,
+    movedByRules,
     expiredUploads,
     lateBlobsMoved,
     ...(repaired ?? nothingRepaired),

@@ -5,9 +5,18 @@
 import type { Entry, Kv } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import { historyKeyOf, historyOfBucket, ObjectKeys, openUploadOf, openUploads, partsOf } from '../records/keyspace.ts'
-import { versionCodec } from '../records/record-codecs.ts'
+import {
+  historyKeyOf,
+  historyOfBucket,
+  ObjectKeys,
+  openUploadOf,
+  openUploads,
+  partsOf,
+  uploadKey,
+} from '../records/keyspace.ts'
+import { uploadCodec, versionCodec } from '../records/record-codecs.ts'
 import type { NamedObject } from '../records/records.ts'
+import type { StorageClass } from '../storage-class.ts'
 import { type BlobReference, referenceOfPart, referenceOfVersion } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 
@@ -17,11 +26,15 @@ export interface WalkedBlob {
   position: string
   /** The object that the blob belongs to. */
   object: NamedObject
+  /** That of the object. Absent: STANDARD. */
+  storageClass: StorageClass | undefined
 }
+
+type InOneRecord = Omit<WalkedBlob, 'position'>
 
 interface Pass {
   range: KeyRange
-  blobsOf(entry: Entry): AsyncIterable<Omit<WalkedBlob, 'position'>>
+  blobsOf(entry: Entry): AsyncIterable<InOneRecord>
 }
 
 /** `from`: a position of an earlier walk. Absent: from the start. */
@@ -44,7 +57,7 @@ function passesOf(kv: Kv, { name, id }: BucketRecord): Pass[] {
       range: openUploads(id),
       blobsOf: (entry) => {
         const { key, uploadId } = openUploadOf(entry.key)
-        return blobsOfParts(kv, uploadId, { bucket: name, key })
+        return blobsOfUpload(kv, uploadId, { bucket: name, key })
       },
     },
     { range: objects.startingWith(''), blobsOf: (entry) => blobsOfVersion(kv, name, objects.unpack(entry.key), entry) },
@@ -57,26 +70,29 @@ function readPosition(position: string): [number, Buffer] {
   return [Number(pass), Buffer.from(key, 'base64')]
 }
 
-async function* blobsOfVersion(
-  kv: Kv,
-  bucket: string,
-  key: string,
-  entry: Entry,
-): AsyncGenerator<Omit<WalkedBlob, 'position'>> {
+async function* blobsOfVersion(kv: Kv, bucket: string, key: string, entry: Entry): AsyncGenerator<InOneRecord> {
   const reference = referenceOfVersion(bucket, key, entry)
   const version = versionCodec.decode(entry.key, entry.value)
+  if (version.kind === 'marker') return
   const object = { bucket, key, versionId: version.versionId }
-  if (reference !== undefined) yield { reference, object }
+  const { storageClass } = version.attributes
+  if (reference !== undefined) yield { reference, object, storageClass }
   // The reference is to the note that names them.
-  if (version.kind === 'object' && version.data.kind === 'parts') {
-    yield* blobsOfParts(kv, version.data.uploadId, object)
-  }
+  if (version.data.kind === 'parts') yield* blobsOfParts(kv, version.data.uploadId, { object, storageClass })
+}
+
+async function* blobsOfUpload(kv: Kv, uploadId: string, object: NamedObject): AsyncGenerator<InOneRecord> {
+  const key = uploadKey(uploadId)
+  const [entry] = await kv.get([key])
+  const upload = entry && uploadCodec.decode(key, entry.value)
+  const storageClass = upload?.state === 'open' ? upload.attributes.storageClass : undefined
+  yield* blobsOfParts(kv, uploadId, { object, storageClass })
 }
 
 async function* blobsOfParts(
   kv: Kv,
   uploadId: string,
-  object: NamedObject,
-): AsyncGenerator<Omit<WalkedBlob, 'position'>> {
-  for await (const entry of everyEntry(kv, partsOf(uploadId))) yield { reference: referenceOfPart(entry), object }
+  of: Pick<WalkedBlob, 'object' | 'storageClass'>,
+): AsyncGenerator<InOneRecord> {
+  for await (const entry of everyEntry(kv, partsOf(uploadId))) yield { reference: referenceOfPart(entry), ...of }
 }

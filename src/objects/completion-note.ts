@@ -33,7 +33,8 @@ export async function writeNote(
   const noted: NotedPart[] = parts.map(({ record: { number, size, etag } }) => ({ number, size, etag }))
   const body = bytesSource(Buffer.from(JSON.stringify(noted)))
   const payload = new DigestedPayload(backend, { body }, undefined)
-  const manifest = await writeBlob(backend, bucket.location, payload, ({ receivedMs }) => ({
+  const location = backend.blobs.locationFor(bucket.location, record.attributes.storageClass)
+  const manifest = await writeBlob(backend, location, payload, ({ receivedMs }) => ({
     kind: 'completion',
     bucket: bucket.name,
     bucketId: bucket.id,

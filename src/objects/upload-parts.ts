@@ -24,7 +24,7 @@ import type { OpenUpload, PartRecord } from '../records/records.ts'
 import type { Usage } from '../records/usage.ts'
 import { usageOfOpenUpload } from '../rules/quota.ts'
 import { DigestedPayload, type IncomingData, removeIfRefused, writeBlob } from './incoming-data.ts'
-import { type FoundUpload, findOpenUpload, type UploadAddress } from './uploads.ts'
+import { type FoundOpenUpload, type FoundUpload, findOpenUpload, type UploadAddress } from './uploads.ts'
 
 export interface NewPart extends UploadAddress {
   number: number
@@ -53,7 +53,8 @@ export async function writePart(backend: Backend, scope: BucketScope, part: NewP
     await refuseBeyondQuota(backend, bucket, { bytes: size - (replaced?.size ?? 0), objects: 0 })
   }
   const payload = new DigestedPayload(backend, data, partEncryption(backend, upload, part, salt))
-  const manifest = await writeBlob(backend, bucket.location, payload, ({ etag, checksum, receivedMs }) => ({
+  const location = backend.blobs.locationFor(bucket.location, upload.attributes.storageClass)
+  const manifest = await writeBlob(backend, location, payload, ({ etag, checksum, receivedMs }) => ({
     kind: 'part',
     bucket: bucket.name,
     bucketId: bucket.id,
@@ -84,7 +85,7 @@ export async function writePart(backend: Backend, scope: BucketScope, part: NewP
 function commitPart(
   backend: Backend,
   scope: BucketScope,
-  before: FoundUpload,
+  before: FoundOpenUpload,
   part: Omit<PartRecord, 'modifiedMs'>,
 ): Promise<PartRecord> {
   const { uploadId } = before
@@ -98,7 +99,7 @@ function commitPart(
     const puts = [
       { key, value: partCodec.encode(key, record) },
       ...repairPuts(backend, owner, manifest),
-      ...movePutsOfPart(upload.bucket.record, owner, manifest),
+      ...movePutsOfPart(backend, upload.bucket.record, owner, manifest, upload.record.attributes),
     ]
     const growth = { bytes: part.size, objects: 0 }
     if (replaced !== undefined) {

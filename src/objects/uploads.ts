@@ -39,6 +39,8 @@ export interface FoundUpload extends UploadAddress {
   version: Version
 }
 
+export type FoundOpenUpload = FoundUpload & { record: OpenUpload }
+
 /** The form of the ids that `createUpload` makes. Clients can send any text of any length, and only these may go into a metadata key. */
 const uploadIdForm = /^[0-9a-f]{32}$/
 
@@ -68,7 +70,7 @@ export async function findOpenUpload(
   backend: Backend,
   scope: BucketScope,
   address: UploadAddress,
-): Promise<FoundUpload & { record: OpenUpload }> {
+): Promise<FoundOpenUpload> {
   const found = await findUpload(backend, scope, address)
   const { record } = found
   if (record.state !== 'open') throw noSuchUpload(address.uploadId)

@@ -76,7 +76,8 @@ export async function writeObject(backend: Backend, scope: BucketScope, asked: N
   const expected = await expectVersion(backend, before, { attributes, encryptionAt })
   const blobSeal = objectKey && blobEncryption(objectKey, wholeBlob)
   const payload = new DigestedPayload(backend, object.data, blobSeal)
-  const manifest = await writeBlob(backend, bucket.location, payload, describer(backend, bucket, object, expected))
+  const location = backend.blobs.locationFor(bucket.location, attributes.storageClass)
+  const manifest = await writeBlob(backend, location, payload, describer(backend, bucket, object, expected))
   const settled = object.data.body.settledSize?.()
   if (settled !== undefined) {
     const { sequence } = expected

@@ -35,7 +35,12 @@ export type StoreOptions = { domain?: string } & (
 )
 
 /** A location, as `[locations.NAME]` of the configuration file. */
-export type LocationOptions = { stores: string[]; maxPerDomain?: number; writeAck?: number } & (
+export type LocationOptions = {
+  stores: string[]
+  maxPerDomain?: number
+  writeAck?: number
+  storageClasses?: string[]
+} & (
   | { scheme: 'replica'; copies: number }
   | { scheme: 'erasure'; data: number; parity: number; replicateBelow?: number }
 )

@@ -23,7 +23,7 @@ function tracedKv(kv: Kv): Kv {
 }
 
 function tracedBlobs(blobs: Blobs): Blobs {
-  const { remove, inspect, adopted, copy, restore, lookAtStores, hasLocation } = blobs
+  const { remove, inspect, adopted, copy, restore, lookAtStores, hasLocation, locationFor } = blobs
   return {
     write: (location, blob) =>
       inStep('store write', (step) => {
@@ -42,6 +42,7 @@ function tracedBlobs(blobs: Blobs): Blobs {
     restore,
     lookAtStores,
     hasLocation,
+    locationFor,
     get defaultLocation() {
       return blobs.defaultLocation
     },

@@ -4,7 +4,7 @@
  */
 
 import type { Grant } from './grant.ts'
-import type { LifecycleRule } from './lifecycle.ts'
+import type { LifecycleRule, TransitionMinimum } from './lifecycle.ts'
 import type { NotificationRule } from './notifications.ts'
 import { type RetentionMode, retentionMode, type Tag } from './object-attributes.ts'
 import {
@@ -100,8 +100,8 @@ export interface BucketRecord {
   replication?: ReplicationConfiguration | undefined
   /** What the operator lets it hold. Absent: as much as there is room for, and nobody counts. */
   quota?: BucketQuota | undefined
-  /** What a client said with its rules about moves to other storage classes. It gets it back. */
-  transitionMinimum?: 'all_storage_classes_128K' | 'varies_by_storage_class' | undefined
+  /** From which size on its lifecycle rules give objects another storage class. Absent: the first. */
+  transitionMinimum?: TransitionMinimum | undefined
   /** Set by a recovery that may have lost what guarded the bucket. Only the owner's own key is then admitted, until an operator confirms the bucket. */
   unconfirmed?: true | undefined
 }

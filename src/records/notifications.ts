@@ -1,4 +1,5 @@
 /** What a bucket tells webhooks: its notification rules, as its record keeps them, and the events that wait to be delivered. */
+import type { StorageClass } from '../storage-class.ts'
 
 /** What happens to objects, by S3's names without `s3:`. */
 export type EventName =
@@ -6,6 +7,7 @@ export type EventName =
   | `${'ObjectRemoved' | 'LifecycleExpiration'}:${'Delete' | 'DeleteMarkerCreated'}`
   | `ObjectTagging:${'Put' | 'Delete'}`
   | 'ObjectAcl:Put'
+  | 'LifecycleTransition'
 
 /** Which operation made an object. */
 export type Creation = 'Put' | 'Post' | 'Copy' | 'CompleteMultipartUpload'
@@ -49,6 +51,8 @@ export interface ObjectEvent {
   /** Absent: the version is a delete marker. */
   size?: number | undefined
   etag?: string | undefined
+  /** Only of a `LifecycleTransition`: the new one. */
+  storageClass?: StorageClass | undefined
   /** Absent: the server itself made the change. */
   sender?: EventSender | undefined
 }

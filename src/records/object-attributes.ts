@@ -2,6 +2,7 @@
  * Declares once what a client sets on an object. It travels as one value: from the request into the record and the descriptions of shards, and from there into
  * copies and completed uploads. A new attribute is one optional field of `ObjectAttributes`, and one of `laterAttributes`.
  */
+import { namedStorageClasses, type StorageClass } from '../storage-class.ts'
 import type { Grant } from './grant.ts'
 import {
   flag,
@@ -38,29 +39,6 @@ export interface DescriptiveHeaders {
   expires?: string | undefined
 }
 
-/**
- * S3's storage classes. Here they are only names: objects of every class are stored alike and can be read at once. Append only, at most 16, because records
- * hold positions in this list.
- */
-export const storageClasses = [
-  'STANDARD',
-  'REDUCED_REDUNDANCY',
-  'STANDARD_IA',
-  'ONEZONE_IA',
-  'INTELLIGENT_TIERING',
-  'GLACIER',
-  'DEEP_ARCHIVE',
-  'OUTPOSTS',
-  'GLACIER_IR',
-  'SNOW',
-  'EXPRESS_ONEZONE',
-  'FSX_OPENZFS',
-  'FSX_ONTAP',
-] as const
-
-/** STANDARD is stored as no class. */
-export type StorageClass = Exclude<(typeof storageClasses)[number], 'STANDARD'>
-
 /** What a client set on an object when it began to write it. */
 export interface ObjectAttributes {
   headers: DescriptiveHeaders
@@ -84,8 +62,6 @@ export interface ObjectAttributes {
 
 export const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
 
-const [, ...namedClasses] = storageClasses
-
 /** The attributes that descriptions pack before other fields. The list is closed: new attributes go into `laterAttributes`. */
 export const firstAttributes = {
   headers: perhapsEmpty(
@@ -103,7 +79,7 @@ export const firstAttributes = {
   tags: listOf(packedObject<Tag>({ key: text, value: text })),
   retention: packedObject<Retention>({ mode: retentionMode, untilMs: number }),
   legalHold: flag,
-  storageClass: oneOf(namedClasses),
+  storageClass: oneOf(namedStorageClasses),
   websiteRedirectLocation: text,
 } satisfies Partial<PackedFields<ObjectAttributes>>
 

@@ -1,7 +1,8 @@
 /** Encodes and decodes the records of each kind. */
 import type { Key } from '../kv/kv.ts'
+import { storageClasses } from '../storage-class.ts'
 import type { EventRecord } from './notifications.ts'
-import { type ObjectAttributes, storageClasses } from './object-attributes.ts'
+import type { ObjectAttributes } from './object-attributes.ts'
 import { decodeFirstRest, decodeRest, encodeRest } from './object-rest.ts'
 import {
   type Codec,

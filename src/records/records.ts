@@ -3,8 +3,9 @@
 import type { Manifest } from '../blobs/blobs.ts'
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import type { Uptime } from '../clock.ts'
+import type { StorageClass } from '../storage-class.ts'
 import type { BlobOwner } from './keyspace.ts'
-import type { ObjectAttributes, StorageClass } from './object-attributes.ts'
+import type { ObjectAttributes } from './object-attributes.ts'
 
 export interface Checksum {
   algorithm: ChecksumAlgorithm
@@ -186,9 +187,11 @@ export interface PiecesEnd {
   sha256: string
 }
 
-/** A blob that may lie outside its bucket's location. The key names the blob's owner. */
+/** A blob that may lie elsewhere than it belongs. The key names the blob's owner. */
 export interface MoveRecord {
   bucket: string
+  /** Only for a part: that of its upload. Absent: STANDARD. */
+  storageClass?: StorageClass | undefined
 }
 
 /** A blob that lacks copies. The key names the blob's owner. */

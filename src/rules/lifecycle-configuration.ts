@@ -4,6 +4,7 @@ import { limits } from '../limits.ts'
 import type { LifecycleFilter, LifecycleRule, NoncurrentExpiration } from '../records/lifecycle.ts'
 import { dayMs } from './lifecycle.ts'
 import { checkRuleFilter, invalidRequest } from './rule-filter.ts'
+import { checkTransitions } from './transition-rules.ts'
 
 /** Throws MalformedXML, InvalidArgument, InvalidRequest, with S3's texts. */
 export function checkLifecycle(rules: readonly LifecycleRule[]): readonly LifecycleRule[] {
@@ -46,8 +47,10 @@ function checkSize(element: string, bytes: number | undefined, least: number): v
   throw invalidRequest(`'${element}' has to be from ${least} to ${limits.objectBytesMax}`)
 }
 
-function checkActions({ filter, expiration, noncurrent, abortUploadsDays }: LifecycleRule): void {
-  if (expiration === undefined && noncurrent === undefined && abortUploadsDays === undefined) {
+function checkActions(rule: LifecycleRule): void {
+  const { filter, expiration, noncurrent, transitions = [], noncurrentTransitions = [], abortUploadsDays } = rule
+  const moves = transitions.length + noncurrentTransitions.length
+  if (moves === 0 && expiration === undefined && noncurrent === undefined && abortUploadsDays === undefined) {
     throw invalidRequest('At least one action needs to be specified in a rule')
   }
   if (expiration !== undefined) {
@@ -61,6 +64,7 @@ function checkActions({ filter, expiration, noncurrent, abortUploadsDays }: Life
   if (noncurrent?.keeps !== undefined && filter.form === 'prefix') {
     throw invalidRequest('NewerNoncurrentVersions element can only be used in Lifecycle V2.')
   }
+  checkTransitions(rule)
   if (abortUploadsDays !== undefined) {
     checkDays('DaysAfterInitiation', 'AbortIncompleteMultipartUpload', abortUploadsDays)
     checkPrefixOnly('AbortIncompleteMultipartUpload', filter)

@@ -1,6 +1,7 @@
 /** What lifecycle rules say about the versions of a key and about uploads, as in S3. Pure. */
-import type { LifecycleFilter, LifecycleRule } from '../records/lifecycle.ts'
+import type { LifecycleFilter, LifecycleRule, TransitionMinimum } from '../records/lifecycle.ts'
 import type { Tag } from '../records/object-attributes.ts'
+import { type StorageClass, type TransitionClass, transitionRank } from '../storage-class.ts'
 
 export const dayMs = 24 * 60 * 60 * 1000
 
@@ -50,6 +51,67 @@ export function noncurrentExpirationOf(
   })
 }
 
+/** A version whose storage class can change. */
+export interface Movable extends Subject {
+  size: number
+  storageClass: StorageClass | undefined
+}
+
+/** The storage class that the current version of a key is to have by now. `undefined`: the one that it has. */
+export function transitionOf(
+  rules: Rules,
+  version: Movable & { modifiedMs: number },
+  { nowMs, minimum }: TransitionTime,
+): TransitionClass | undefined {
+  const due = rulesFor(rules, version).flatMap(({ filter, transitions = [] }) =>
+    transitions
+      .filter((one) => ('days' in one ? dueAfter(version.modifiedMs, one.days) : one.dateMs) <= nowMs)
+      .filter(({ storageClass }) => isLargeEnough(version, filter, storageClass, minimum)),
+  )
+  return lowest(version, due)
+}
+
+/** The same for a noncurrent version. `newer`: how many noncurrent versions of its key are newer. */
+export function noncurrentTransitionOf(
+  rules: Rules,
+  version: Movable & { noncurrentSinceMs: number; newer: number },
+  { nowMs, minimum }: TransitionTime,
+): TransitionClass | undefined {
+  const due = rulesFor(rules, version).flatMap(({ filter, noncurrentTransitions = [] }) =>
+    noncurrentTransitions
+      .filter(({ days, keeps = 0 }) => version.newer >= keeps && dueAfter(version.noncurrentSinceMs, days) <= nowMs)
+      .filter(({ storageClass }) => isLargeEnough(version, filter, storageClass, minimum)),
+  )
+  return lowest(version, due)
+}
+
+export interface TransitionTime {
+  nowMs: number
+  minimum: TransitionMinimum | undefined
+}
+
+/** S3 leaves objects of less than 128 KiB where they are, unless the rule itself says which sizes it concerns. */
+function isLargeEnough(
+  { size }: Movable,
+  { sizeGreaterThan, sizeLessThan }: LifecycleFilter,
+  to: TransitionClass,
+  minimum: TransitionMinimum | undefined,
+): boolean {
+  if (size >= transitionBytesMin || sizeGreaterThan !== undefined || sizeLessThan !== undefined) return true
+  return minimum === 'varies_by_storage_class' && (to === 'GLACIER' || to === 'DEEP_ARCHIVE')
+}
+
+const transitionBytesMin = 128 * 1024
+
+/** Of several classes S3 takes the lowest. No rule brings an object up again. */
+function lowest(
+  { storageClass }: Movable,
+  due: readonly { storageClass: TransitionClass }[],
+): TransitionClass | undefined {
+  const [last] = due.map((one) => one.storageClass).sort((a, b) => transitionRank(b) - transitionRank(a))
+  return transitionRank(last) > transitionRank(storageClass) ? last : undefined
+}
+
 /** When an open upload is aborted. */
 export function uploadExpirationOf(rules: Rules, upload: { key: string; initiatedMs: number }): Due | undefined {
   return earliest(rules, { key: upload.key }, ({ abortUploadsDays: days }) => {
@@ -79,13 +141,15 @@ const latestDateMs = 8_640_000_000_000_000
 
 function earliest(rules: Rules, subject: Subject, dueOf: (rule: LifecycleRule) => number | undefined): Due | undefined {
   let first: Due | undefined
-  for (const rule of rules) {
-    if (!rule.enabled || !concerns(rule.filter, subject)) continue
+  for (const rule of rulesFor(rules, subject)) {
     const dueMs = dueOf(rule)
     if (dueMs !== undefined && (first === undefined || dueMs < first.dueMs)) first = { dueMs, ruleId: rule.id }
   }
   return first
 }
+
+const rulesFor = (rules: Rules, subject: Subject): LifecycleRule[] =>
+  rules.filter(({ enabled, filter }) => enabled && concerns(filter, subject))
 
 function concerns({ prefix = '', tags, sizeGreaterThan, sizeLessThan }: LifecycleFilter, subject: Subject): boolean {
   if (!subject.key.startsWith(prefix)) return false

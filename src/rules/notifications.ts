@@ -3,7 +3,7 @@ import { invalidArgument } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { EventName, NotificationRule } from '../records/notifications.ts'
 
-/** What S3 can tell. What is not an `EventName` never happens here: nothing is archived, replicated or moved to another storage class. */
+/** What S3 can tell. What is not an `EventName` never happens here: nothing is archived, and failures of replication are told to the operator. */
 const eventNames: readonly string[] = [
   's3:ObjectCreated:Put',
   's3:ObjectCreated:Post',

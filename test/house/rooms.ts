@@ -40,6 +40,7 @@ export const leaves = [
   'each-of.ts',
   'pauses.ts',
   'deadline.ts',
+  'storage-class.ts',
   'checksums/',
 ]
 export const kvInterface = ['kv/kv.ts', 'kv/ordered-key.ts']

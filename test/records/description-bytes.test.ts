@@ -6,8 +6,8 @@ import { limits } from '../../src/limits.ts'
 import type { BucketRecord, BucketState } from '../../src/records/bucket-record.ts'
 import { descriptionBytes, readDescription } from '../../src/records/description-bytes.ts'
 import type { BlobDescription, ObjectDescription } from '../../src/records/descriptions.ts'
-import { storageClasses } from '../../src/records/object-attributes.ts'
 import { storedChecksumAlgorithms } from '../../src/records/records.ts'
+import { storageClasses } from '../../src/storage-class.ts'
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 /** Of any language, and now and then what `hex` or `base64` could mistake for digits. */

@@ -5,7 +5,7 @@ import type { Key } from '../../src/kv/kv.ts'
 import type { BucketRecord } from '../../src/records/bucket-record.ts'
 import { bucketCodec } from '../../src/records/bucket-record.ts'
 import { bucketKey, garbageKey, historyKey, objectKey, partKey, uploadKey } from '../../src/records/keyspace.ts'
-import { type ObjectAttributes, storageClasses } from '../../src/records/object-attributes.ts'
+import type { ObjectAttributes } from '../../src/records/object-attributes.ts'
 import { garbageCodec, objectCodec, partCodec, uploadCodec, versionCodec } from '../../src/records/record-codecs.ts'
 import { RecordDamaged, seal } from '../../src/records/record-format.ts'
 import {
@@ -18,6 +18,7 @@ import {
   type VersionRecord,
 } from '../../src/records/records.ts'
 import { nullVersionId, versionIdOf, versionRandomBytes } from '../../src/records/version-id.ts'
+import { storageClasses } from '../../src/storage-class.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 20 })
 const name = fc.string({ minLength: 1, maxLength: 20 })

@@ -55,12 +55,13 @@ const meanings: Record<Health, string> = {
 }
 
 function linesOf(location: LocationStatus): string[] {
-  const { name, version, writeAck, degradedBlobs, lostBlobs, failuresSurvived } = location
+  const { name, version, writeAck, storageClasses, degradedBlobs, lostBlobs, failuresSurvived } = location
+  const kept = storageClasses.length === 0 ? '' : `; keeps ${storageClasses.join(', ')}`
   const survives = `survives ${count(failuresSurvived.now, 'failure')} now, ${failuresSurvived.whole} when whole`
   const degraded = degradedBlobs === 0 ? 'nothing to repair' : `${count(degradedBlobs, 'blob')} to repair`
   const lost = lostBlobs === 0 ? '' : `; ${count(lostBlobs, 'blob')} lost, which \`holdfast scrub\` lists`
   return [
-    `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}${lost}`,
+    `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}${lost}${kept}`,
     ...location.stores.map((store) => `  ${store.name}  domain ${store.domain}  ${conditionOf(store)}`),
     ...location.moves.map((move) => `  ${moveLine(move)}`),
   ]

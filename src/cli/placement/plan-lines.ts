@@ -51,13 +51,18 @@ function differences(before: LocationPolicy, after: LocationPolicy): string {
   const come = after.stores.filter((store) => !before.stores.includes(store))
   return [
     `${layoutOf(before)}, ${before.writeAck} to acknowledge, at most ${before.maxPerDomain} a domain`,
+    ...(classesOf(before) === classesOf(after) ? [] : [`with ${classesOf(before)}`]),
     ...(come.length > 0 ? [`with ${come.join(', ')} now`] : []),
     ...(gone.length > 0 ? [`without ${gone.join(', ')}`] : []),
   ].join('; ')
 }
 
+const classesOf = ({ storageClasses = [] }: LocationPolicy): string =>
+  storageClasses.length === 0 ? 'no storage classes' : storageClasses.join(', ')
+
 function layoutOf(policy: LocationPolicy): string {
-  const over = `over ${count(policy.stores.length, 'store')}`
+  const kept = policy.storageClasses === undefined ? '' : `, for ${classesOf(policy)}`
+  const over = `over ${count(policy.stores.length, 'store')}${kept}`
   if (policy.scheme === 'replica') return `${count(policy.copies, 'copy', 'copies')} ${over}`
   const { data, parity, replicateBelow } = policy
   return `${data} + ${parity} shards (${count(parity + 1, 'copy', 'copies')} below ${formatBytes(replicateBelow)}) ${over}`

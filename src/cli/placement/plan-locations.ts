@@ -1,7 +1,7 @@
 /** `holdfast locations plan`: gathers the current state, makes the plan, and prints it. Changes nothing. */
 
 import { forecast } from '../../blobs/forecast.ts'
-import { ownLocation } from '../../blobs/location-policy.ts'
+import { locationFor, ownLocation } from '../../blobs/location-policy.ts'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { requireTarget, type StoreSettings } from '../../config/locations.ts'
 import { readClaimant } from '../../instance/metadata-id.ts'
@@ -42,9 +42,12 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
     const { kv } = data.backend
     const bucket = (await readBucket(kv, bucketName))?.record
     if (bucket === undefined) return undefined
-    const location = locationsToBe(await currentPlacement(invocation, data)).get(to)
+    const toBe = locationsToBe(await currentPlacement(invocation, data))
+    const location = toBe.get(to)
     if (location === undefined) throw new ConfigurationError(`there is no location ${to}`)
-    return { from: bucket.location, ...forecast(await demandOfMove(kv, bucket, location), location) }
+    const named = [...toBe].map(([name, { policy }]) => ({ name, ...policy }))
+    const belongs = (storageClass: string | undefined): boolean => locationFor(named, to, storageClass) === to
+    return { from: bucket.location, ...forecast(await demandOfMove(kv, bucket, location, belongs), location) }
   })
   if (planned === undefined) {
     invocation.notice(`there is no bucket ${bucketName}`)

@@ -17,7 +17,7 @@ function testMessage({ timeMs, bucket, requestId }: TestEvent): object {
 }
 
 function objectMessage(event: ObjectEvent, region: string): object {
-  const { name, timeMs, ruleId, bucket, bucketOwner, key, versionId, size, etag, stamp, sender } = event
+  const { name, timeMs, ruleId, bucket, bucketOwner, key, versionId, size, etag, storageClass, stamp, sender } = event
   return {
     EventName: `s3:${name}`,
     Key: `${bucket}/${key}`,
@@ -37,6 +37,7 @@ function objectMessage(event: ObjectEvent, region: string): object {
           bucket: { name: bucket, ownerIdentity: { principalId: bucketOwner }, arn: `arn:aws:s3:::${bucket}` },
           object: { key: formEncoded(key), size, eTag: etag, versionId, sequencer: sequencerOf(stamp) },
         },
+        ...(storageClass && { lifecycleEventData: { transitionEventData: { destinationStorageClass: storageClass } } }),
       },
     ],
   }

@@ -1,6 +1,6 @@
 /**
- * Removes what the lifecycle rules of buckets say, once after each midnight in UTC, and again when a bucket's rules have changed. It goes by the clock of
- * Object Lock: a machine's clock that is set ahead by mistake removes nothing.
+ * Removes what the lifecycle rules of buckets say, and gives versions another storage class, once after each midnight in UTC, and again when a bucket's rules
+ * have changed. It goes by the clock of Object Lock: a machine's clock that is set ahead by mistake removes nothing.
  */
 import type { Backend } from '../../commits/backend.ts'
 import { lockNow } from '../../commits/lock-clock.ts'
@@ -14,22 +14,29 @@ import { type BucketRecord, bucketCodec } from '../../records/bucket-record.ts'
 import { buckets } from '../../records/keyspace.ts'
 import type { LifecycleRule } from '../../records/lifecycle.ts'
 import { dayMs, prefixesOf, uploadExpirationOf } from '../../rules/lifecycle.ts'
+import { unkeptClass } from '../../rules/transition-rules.ts'
 import { everyEntry } from '../every-entry.ts'
-import { type DueVersion, DueVersions } from './due-versions.ts'
+import { type DueTransition, type DueVersion, DueVersions, type RulesNow } from './due-versions.ts'
 import { removeDue } from './remove-due.ts'
+import { transitionDue } from './transition-due.ts'
 
 export interface LifecycleOptions {
   backend: Backend
   /** Called when the rules of one bucket could not be followed. Those of others are. */
   onError(error: unknown): void
-  /** Called with a number of versions and uploads that were removed. */
+  /** Called with a number of versions and uploads that were removed, or of versions that got another storage class. */
   did?(count: number): void
 }
 
-interface Walk {
+export interface LifecycleReport {
+  /** Versions and uploads. */
+  removed: number
+  /** Versions that got another storage class. */
+  moved: number
+}
+
+interface Walk extends RulesNow {
   bucket: BucketRecord
-  rules: readonly LifecycleRule[]
-  nowMs: number
 }
 
 export class Lifecycle {
@@ -42,20 +49,25 @@ export class Lifecycle {
     this.#options = options
   }
 
-  /** Resolves with the number of versions and uploads that were removed. */
-  async run(): Promise<number> {
+  async run(): Promise<LifecycleReport> {
     const { backend, onError } = this.#options
     const nowMs = await lockNow(backend)
     const walked = new Map<string, string>()
-    let removed = 0
+    const report: LifecycleReport = { removed: 0, moved: 0 }
     for await (const { key, value } of everyEntry(backend.kv, buckets)) {
       if (this.#isStopped) break
       try {
         const bucket = bucketCodec.decode(key, value)
         const rules = bucket.lifecycle?.filter(({ enabled }) => enabled) ?? []
         if (rules.length === 0) continue
-        const state = JSON.stringify([Math.floor(nowMs / dayMs), bucket.versioning, rules])
-        if (this.#walked.get(bucket.id) !== state) removed += await this.#walk({ bucket, rules, nowMs })
+        const { transitionMinimum } = bucket
+        const state = JSON.stringify([Math.floor(nowMs / dayMs), bucket.versioning, rules, transitionMinimum])
+        if (this.#walked.get(bucket.id) !== state) {
+          const missing = unkeptClass(rules, keptClasses(backend))
+          if (missing !== undefined)
+            onError(new Error(`no location keeps ${missing}, to which rules of bucket ${bucket.name} move objects`))
+          await this.#walk({ bucket, rules, nowMs, transitionMinimum }, report)
+        }
         walked.set(bucket.id, state)
       } catch (error) {
         // Of a bucket that has been removed meanwhile, there is nothing to say.
@@ -63,7 +75,7 @@ export class Lifecycle {
       }
     }
     this.#walked = walked
-    return removed
+    return report
   }
 
   /** A run under way ends soon. */
@@ -71,38 +83,47 @@ export class Lifecycle {
     this.#isStopped = true
   }
 
-  async #walk(walk: Walk): Promise<number> {
+  async #walk(walk: Walk, report: LifecycleReport): Promise<void> {
     const { backend, did = () => {} } = this.#options
-    let removed = 0
-    const each = async <T>(all: readonly T[], remove: (one: T) => Promise<boolean>): Promise<void> => {
+    const { nowMs, bucket } = walk
+    const each = async <T>(
+      all: readonly T[],
+      act: (one: T) => Promise<keyof LifecycleReport | undefined>,
+    ): Promise<void> => {
       for (let at = 0; at < all.length && !this.#isStopped; at += limits.lifecycleRemovalsAtOnce) {
-        const outcomes = await Promise.all(all.slice(at, at + limits.lifecycleRemovalsAtOnce).map(remove))
-        const count = outcomes.filter(Boolean).length
-        removed += count
-        if (count > 0) did(count)
+        const outcomes = await Promise.all(all.slice(at, at + limits.lifecycleRemovalsAtOnce).map(act))
+        const done = outcomes.filter((outcome) => outcome !== undefined)
+        for (const outcome of done) report[outcome]++
+        if (done.length > 0) did(done.length)
       }
     }
     for (const prefix of prefixesOf(walk.rules)) {
       for await (const page of dueVersions(backend, walk, prefix)) {
-        await each(page, (due) => removeDue(backend, walk.bucket.name, due, walk.nowMs))
-        if (this.#isStopped) return removed
+        await each(page, async (due) => {
+          if (due.kind === 'transition')
+            return (await transitionDue(backend, bucket.name, due, nowMs)) ? 'moved' : undefined
+          return (await removeDue(backend, bucket.name, due, nowMs)) ? 'removed' : undefined
+        })
+        if (this.#isStopped) return
       }
       for await (const page of dueUploads(backend, walk, prefix)) {
-        await each(page, (upload) => abortDue(backend, walk.bucket.name, upload))
-        if (this.#isStopped) return removed
+        await each(page, async (upload) => ((await abortDue(backend, bucket.name, upload)) ? 'removed' : undefined))
+        if (this.#isStopped) return
       }
     }
-    return removed
   }
 }
 
+const keptClasses = ({ blobs }: Backend): ReadonlySet<string> =>
+  new Set(blobs.locations.flatMap(({ storageClasses }) => storageClasses))
+
 async function* dueVersions(
   backend: Backend,
-  { bucket, rules, nowMs }: Walk,
+  { bucket, ...now }: Walk,
   prefix: string,
-): AsyncGenerator<DueVersion[]> {
-  if (rules.every(({ expiration, noncurrent }) => expiration === undefined && noncurrent === undefined)) return
-  const due = new DueVersions(rules, nowMs)
+): AsyncGenerator<(DueVersion | DueTransition)[]> {
+  if (!now.rules.some(concernsVersions)) return
+  const due = new DueVersions(now)
   let next: { keyMarker: string | undefined; versionIdMarker: string | undefined } | undefined = {
     keyMarker: undefined,
     versionIdMarker: undefined,
@@ -114,6 +135,15 @@ async function* dueVersions(
     next = page.next
   }
   yield due.end()
+}
+
+function concernsVersions({
+  expiration,
+  noncurrent,
+  transitions = [],
+  noncurrentTransitions = [],
+}: LifecycleRule): boolean {
+  return expiration !== undefined || noncurrent !== undefined || transitions.length + noncurrentTransitions.length > 0
 }
 
 async function* dueUploads(

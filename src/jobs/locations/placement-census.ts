@@ -75,12 +75,17 @@ export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, TargetLocatio
   return { locations, stores, moving }
 }
 
-/** The data that a move of the bucket would write. */
-export async function demandOfMove(kv: Kv, bucket: BucketRecord, to: TargetLocation): Promise<Demand> {
+/** The data that a move of the bucket would write to the location. `belongs`: whether objects of a storage class go there. */
+export async function demandOfMove(
+  kv: Kv,
+  bucket: BucketRecord,
+  to: TargetLocation,
+  belongs: (storageClass: string | undefined) => boolean,
+): Promise<Demand> {
   let demand = noDemand
-  for await (const { reference } of walkBlobs(kv, bucket)) {
+  for await (const { reference, storageClass } of walkBlobs(kv, bucket)) {
     const { manifest } = reference
-    if (!liesAs(manifest, to, to.stores)) demand = withBlob(demand, to, manifest.size)
+    if (belongs(storageClass) && !liesAs(manifest, to, to.stores)) demand = withBlob(demand, to, manifest.size)
   }
   return demand
 }

@@ -1,4 +1,4 @@
-/** Moves one blob to the location of its bucket: copies it, then swaps the reference in a checked commit that makes the old blob garbage. */
+/** Moves one blob to where it belongs, the location of its bucket or of its storage class: copies it, then swaps the reference in a checked commit that makes the old blob garbage. */
 
 import { BlobUnreadable, type Manifest, type Pace } from '../../blobs/blobs.ts'
 import type { Backend } from '../../commits/backend.ts'
@@ -8,11 +8,12 @@ import type { FoundBucket } from '../../commits/scope.ts'
 import { S3Error } from '../../errors.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import { type BlobOwner, bucketKey } from '../../records/keyspace.ts'
+import type { StorageClass } from '../../storage-class.ts'
 import { ShardMissing, StoreFull, StoreOut } from '../../stores/shard-store.ts'
 import { type BlobReference, findReference, readBucket } from '../blob-reference.ts'
 
 export type MoveOutcome =
-  /** The blob is at the location, in its newest version. `bytes`: how many were written. */
+  /** The blob is where it belongs, in the location's newest version. `bytes`: how many were written. */
   | { state: 'there'; bytes: number }
   /** No record references the blob any more, or the bucket has changed. */
   | { state: 'gone' }
@@ -22,17 +23,23 @@ export type MoveOutcome =
 
 const attemptsMax = 3
 
+export interface MovableBlob {
+  owner: BlobOwner
+  /** That of its object. Absent: STANDARD. */
+  storageClass: StorageClass | undefined
+}
+
 /**
- * `bucket`: the bucket of `owner`, as the caller read it. Does nothing if it is gone or has another location by now. Throws the errors of writing to the location:
+ * `bucket`: the bucket of the blob, as the caller read it. Does nothing if it is gone or has another location by now. Throws the errors of writing to the location:
  * `StoreFull`, ServiceUnavailable. Then nothing is lost, and another run continues.
  */
 export async function moveBlob(
   backend: Backend,
   bucket: BucketRecord,
-  owner: BlobOwner,
+  { owner, storageClass }: MovableBlob,
   pace: Pace,
 ): Promise<MoveOutcome> {
-  const { location } = bucket
+  const location = backend.blobs.locationFor(bucket.location, storageClass)
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     if ((await unchangedBucket(backend, bucket)) === undefined) return { state: 'gone' }
     const reference = await findReference(backend.kv, owner)

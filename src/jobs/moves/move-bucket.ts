@@ -1,10 +1,11 @@
 /**
- * Moves a bucket's data to a location, or to the newest version of its own, while clients use it. First new blobs go there, then the existing ones follow. After a
+ * Moves a bucket's data to a location, or to the newest version of its own, while clients use it. Objects whose storage class has a location of its own go
+ * there instead. First new blobs go there, then the existing ones follow. After a
  * crash, a repeated run continues and skips what is already there (ADR 0020).
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { BlobUnreadable, Pace } from '../../blobs/blobs.ts'
-import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../../blobs/forecast.ts'
+import type { BlobUnreadable, LocationState, Pace } from '../../blobs/blobs.ts'
+import { type Demand, forecast, noDemand, withBlob } from '../../blobs/forecast.ts'
 import type { Backend } from '../../commits/backend.ts'
 import { eachOf } from '../../each-of.ts'
 import { S3Error } from '../../errors.ts'
@@ -51,7 +52,7 @@ async function moveBucket(
   let bucket: BucketRecord
   do {
     const to = String(task.arguments.to)
-    const { bytes } = await expectedMove(backend, task.name, to)
+    const bytes = await expectedMove(backend, task.name, to)
     await task.advance({ unit: 'bytes', total: task.progress.done + bytes })
     bucket = await beginMove(backend, task.name, to)
     // When a request for another location arrives meanwhile, the outer loop starts again.
@@ -63,27 +64,46 @@ async function moveBucket(
   await endMove(backend, bucket).catch(unlessGone)
 }
 
-/** What moving the bucket would write. Throws `TaskRefused` when it can't be done now. */
-async function expectedMove(backend: Backend, name: string, to: string): Promise<Forecast> {
+/** The bytes that moving the bucket would read. Throws `TaskRefused` when it can't be done now. */
+async function expectedMove(backend: Backend, name: string, to: string): Promise<number> {
   const bucket = (await readBucket(backend.kv, name))?.record
   if (bucket === undefined) throw new TaskRefused(`there is no bucket ${name}`)
-  const location = backend.blobs.locations.find((known) => known.name === to)
-  if (location === undefined) throw new TaskRefused(`there is no location ${to}`)
-  let demand: Demand = noDemand
-  for await (const { reference } of walkBlobs(backend.kv, bucket)) {
-    const { manifest } = reference
-    if (backend.blobs.adopted(to, manifest) === undefined) demand = withBlob(demand, location, manifest.size)
+  if (!backend.blobs.locations.some((known) => known.name === to)) throw new TaskRefused(`there is no location ${to}`)
+  let bytes = 0
+  for (const [location, demand] of await demands(backend, { ...bucket, location: to })) {
+    const stores = await Promise.all(
+      location.stores.map(async (placed) => ({
+        ...placed,
+        storeId: placed.store.storeId,
+        ...(await storeNow(placed)),
+      })),
+    )
+    const expected = forecast(demand, { ...location, stores })
+    if (expected.fault !== undefined)
+      throw new TaskRefused(`location ${location.name} can't take bucket ${name}: ${expected.fault}`)
+    bytes += expected.bytes
   }
-  const stores = await Promise.all(
-    location.stores.map(async (placed) => ({
-      ...placed,
-      storeId: placed.store.storeId,
-      ...(await storeNow(placed)),
-    })),
-  )
-  const expected = forecast(demand, { ...location, stores })
-  if (expected.fault !== undefined) throw new TaskRefused(`location ${to} can't take bucket ${name}: ${expected.fault}`)
-  return expected
+  return bytes
+}
+
+/** What each location gets: the bucket's own, even if that is nothing, and those that keep storage classes of its objects. */
+async function demands(backend: Backend, bucket: BucketRecord): Promise<Map<LocationState, Demand>> {
+  const { blobs, kv } = backend
+  const known = blobs.locations
+  const found = new Map<LocationState, Demand>()
+  const add = (name: string, size?: number): void => {
+    const location = known.find((one) => one.name === name)
+    if (location === undefined) return
+    const demand = found.get(location) ?? noDemand
+    found.set(location, size === undefined ? demand : withBlob(demand, location, size))
+  }
+  add(bucket.location)
+  for await (const { reference, storageClass } of walkBlobs(kv, bucket)) {
+    const { manifest } = reference
+    const to = blobs.locationFor(bucket.location, storageClass)
+    if (blobs.adopted(to, manifest) === undefined) add(to, manifest.size)
+  }
+  return found
 }
 
 /** Sweeps, with retries while stores are unreachable or full. */
@@ -107,11 +127,10 @@ async function patientSweep(
 
 /** True when no blob was elsewhere. Unreadable blobs stay where they are; a sweep that finds only unreadable ones throws `BlobsLeftBehind`. */
 async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, pace: Pace): Promise<boolean> {
-  const { location } = bucket
   const unreadable: BlobUnreadable[] = []
   let found = 0
-  const move = async ({ reference }: WalkedBlob): Promise<void> => {
-    const outcome = await moveBlob(backend, bucket, reference.owner, pace)
+  const move = async ({ reference: { owner }, storageClass }: WalkedBlob): Promise<void> => {
+    const outcome = await moveBlob(backend, bucket, { owner, storageClass }, pace)
     if (outcome.state === 'unreadable') unreadable.push(outcome.error)
     else found++
     const { done, total = 0, counts } = task.progress
@@ -122,13 +141,13 @@ async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, 
       counts: { moved: (counts.moved ?? 0) + (bytes > 0 ? 1 : 0), unreadable: unreadable.length },
     })
   }
-  const isElsewhere = ({ reference: { manifest } }: WalkedBlob): boolean => {
-    const there = backend.blobs.adopted(location, manifest)
+  const isElsewhere = ({ reference: { manifest }, storageClass }: WalkedBlob): boolean => {
+    const there = backend.blobs.adopted(backend.blobs.locationFor(bucket.location, storageClass), manifest)
     return there?.location !== manifest.location || there.locationVersion !== manifest.locationVersion
   }
   await eachOf(walkBlobs(backend.kv, bucket), limits.moveBlobsInFlightMax, async (blob) => {
     // After a request for another location, the next sweep goes there instead.
-    if (isElsewhere(blob) && task.arguments.to === location) await move(blob)
+    if (isElsewhere(blob) && task.arguments.to === bucket.location) await move(blob)
   })
   if (found === 0 && unreadable.length > 0) throw new BlobsLeftBehind(unreadable)
   return found === 0

@@ -1,14 +1,17 @@
-/** Moves the blobs that a move of their bucket can have missed: see `commits/move-queue`. */
+/** Moves the queued blobs to where they belong: see `commits/move-queue`. */
 
 import type { Pace } from '../../blobs/blobs.ts'
 import type { Backend } from '../../commits/backend.ts'
+import { eachOf } from '../../each-of.ts'
 import type { Entry, Kv } from '../../kv/kv.ts'
+import { limits } from '../../limits.ts'
 import { type MovableOwner, moveOwnerOf, moves, partOf, partsOf } from '../../records/keyspace.ts'
 import { moveCodec } from '../../records/record-codecs.ts'
+import type { StorageClass } from '../../storage-class.ts'
 import { readBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
 import { findVersionRecord } from '../version-record.ts'
-import { isRefusedForNow, moveBlob } from './move-blob.ts'
+import { isRefusedForNow, type MovableBlob, moveBlob } from './move-blob.ts'
 
 /** Resolves with the number of queued blobs that are now in the right place. Blobs that can't be read or written now stay queued. */
 export async function moveQueued(
@@ -16,24 +19,24 @@ export async function moveQueued(
   { pace = async () => {}, did }: { pace?: Pace; did?(queued: number): void } = {},
 ): Promise<number> {
   let moved = 0
-  for await (const queued of everyEntry(backend.kv, moves)) {
+  await eachOf(everyEntry(backend.kv, moves), limits.moveBlobsInFlightMax, async (queued) => {
     const isDone = await moveOne(backend, queued, pace)
-    if (!isDone) continue
+    if (!isDone) return
     moved++
     did?.(1)
     await backend.kv.commit({ checks: [{ key: queued.key, version: queued.version }], deletes: [queued.key] })
-  }
+  })
   return moved
 }
 
 async function moveOne(backend: Backend, queued: Entry, pace: Pace): Promise<boolean> {
-  const { bucket: name } = moveCodec.decode(queued.key, queued.value)
+  const { bucket: name, storageClass } = moveCodec.decode(queued.key, queued.value)
   const bucket = await readBucket(backend.kv, name)
   if (bucket === undefined) return true
   try {
     let isDone = true
-    for await (const owner of ownersOf(backend.kv, moveOwnerOf(queued.key))) {
-      const { state } = await moveBlob(backend, bucket.record, owner, pace)
+    for await (const blob of blobsOf(backend.kv, moveOwnerOf(queued.key), storageClass)) {
+      const { state } = await moveBlob(backend, bucket.record, blob, pace)
       isDone &&= state === 'there' || state === 'gone'
     }
     return isDone
@@ -43,11 +46,18 @@ async function moveOne(backend: Backend, queued: Entry, pace: Pace): Promise<boo
   }
 }
 
-/** The blobs of a version: its own, or its parts. */
-async function* ownersOf(kv: Kv, owner: MovableOwner): AsyncGenerator<MovableOwner> {
-  yield owner
-  if (owner.kind === 'part') return
+/** The part, or the blobs of a version: its own, and its parts. `ofPart`: the storage class of a part's upload. */
+async function* blobsOf(kv: Kv, owner: MovableOwner, ofPart: StorageClass | undefined): AsyncGenerator<MovableBlob> {
+  if (owner.kind === 'part') {
+    yield { owner, storageClass: ofPart }
+    return
+  }
   const record = (await findVersionRecord(kv, owner))?.record
-  if (record?.kind !== 'object' || record.data.kind !== 'parts') return
-  for await (const part of everyEntry(kv, partsOf(record.data.uploadId))) yield { kind: 'part', ...partOf(part.key) }
+  if (record?.kind !== 'object') return
+  const { storageClass } = record.attributes
+  yield { owner, storageClass }
+  if (record.data.kind !== 'parts') return
+  for await (const { key } of everyEntry(kv, partsOf(record.data.uploadId))) {
+    yield { owner: { kind: 'part', ...partOf(key) }, storageClass }
+  }
 }

@@ -1,6 +1,7 @@
 /** Puts blobs together from the shards in stores, without an index. Pure. */
 import { createHash } from 'node:crypto'
-import { type LocationState, type Manifest, readLabel, type ShardPlace } from '../../blobs/blobs.ts'
+import { type LocationState, locationFor, type Manifest, readLabel, type ShardPlace } from '../../blobs/blobs.ts'
+import type { PartDescription, VersionDescription } from '../../records/descriptions.ts'
 
 /** A shard as a store lists it. */
 export interface StagedShard {
@@ -12,12 +13,22 @@ export interface StagedShard {
 }
 
 /** What is known of a location before its metadata is. */
-export interface RecoveryLocation extends Pick<LocationState, 'name' | 'version' | 'copies'> {
+export interface RecoveryLocation extends Pick<LocationState, 'name' | 'version' | 'copies' | 'storageClasses'> {
   storeIds: ReadonlySet<string>
 }
 
-export function recoveryLocation({ name, version, copies, stores }: LocationState): RecoveryLocation {
-  return { name, version, copies, storeIds: new Set(stores.map(({ store }) => store.storeId)) }
+export function recoveryLocation({ name, version, copies, storageClasses, stores }: LocationState): RecoveryLocation {
+  return { name, version, copies, storageClasses, storeIds: new Set(stores.map(({ store }) => store.storeId)) }
+}
+
+/** The location to which the blob was written, if its description says so. The blob can have been moved since. */
+export function writtenTo(
+  locations: readonly RecoveryLocation[],
+  description: VersionDescription | PartDescription,
+): string | undefined {
+  const { attributes } = description.kind === 'part' ? (description.upload ?? {}) : description
+  const ofBucket = description.bucketState?.location
+  return ofBucket && locationFor(locations, ofBucket, attributes?.storageClass)
 }
 
 export type AssembledBlob =
@@ -29,7 +40,7 @@ export function identityOf(raw: Buffer): string {
   return readLabel(raw).label?.blobId ?? createHash('sha256').update(raw).digest('hex').slice(0, 32)
 }
 
-/** `shards` have one identity. `preferred`: the location to which the blob was written, if its description names one. The blob can have moved since. */
+/** `shards` have one identity. `preferred`: see `writtenTo`. */
 export function assembleBlob(
   shards: readonly StagedShard[],
   locations: readonly RecoveryLocation[],

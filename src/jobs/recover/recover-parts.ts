@@ -11,7 +11,7 @@ import type { CompletedUpload, OpenUpload, PartRecord, UploadRecord } from '../.
 import { nullVersionId } from '../../records/version-id.ts'
 import { everyEntry } from '../every-entry.ts'
 import { notRecovered, type Recovery, Writes } from './context.ts'
-import { assembleBlob } from './found-blobs.ts'
+import { assembleBlob, writtenTo } from './found-blobs.ts'
 import type { ShardGroup, StagedNote } from './staging.ts'
 
 interface FoundPart {
@@ -41,7 +41,7 @@ function foundParts(
   for (const shards of blobs.values()) {
     const description = shards[0] && readDescription(shards[0].raw)
     if (description?.kind !== 'part') continue
-    const blob = assembleBlob(shards, locations, description.bucketState?.location)
+    const blob = assembleBlob(shards, locations, writtenTo(locations, description))
     if (!blob.isReadable) {
       report.incomplete += 1
       notRecovered(report, `part ${of[1]} of upload ${of[0]}: ${blob.found} shards, and ${blob.needed} are needed`)

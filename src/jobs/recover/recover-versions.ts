@@ -14,7 +14,7 @@ import { nullVersionId } from '../../records/version-id.ts'
 import { ShardDamaged } from '../../stores/shard-store.ts'
 import { everyEntry } from '../every-entry.ts'
 import { notRecovered, type Recovery, Writes } from './context.ts'
-import { assembleBlob } from './found-blobs.ts'
+import { assembleBlob, writtenTo } from './found-blobs.ts'
 import { type FoundVersion, mergeVersions } from './merge-versions.ts'
 import { readNotedParts } from './noted-parts.ts'
 import type { ShardGroup } from './staging.ts'
@@ -63,7 +63,7 @@ async function foundVersions(
   for (const [identity, shards] of blobs) {
     const description = shards[0] && readDescription(shards[0].raw)
     if (description?.kind !== 'object' && description?.kind !== 'completion') continue
-    const blob = assembleBlob(shards, recovery.locations, description.bucketState?.location)
+    const blob = assembleBlob(shards, recovery.locations, writtenTo(recovery.locations, description))
     if (!blob.isReadable) {
       recovery.report.incomplete += 1
       notRecovered(recovery.report, `${of[0]}/${of[1]}: ${blob.found} shards, and ${blob.needed} are needed`)

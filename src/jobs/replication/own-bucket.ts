@@ -12,11 +12,12 @@ import { findVersion } from '../../objects/find-version.ts'
 import { writePart } from '../../objects/upload-parts.ts'
 import { createUpload } from '../../objects/uploads.ts'
 import { writeObject } from '../../objects/write-object.ts'
-import { type ObjectAttributes, storageClasses } from '../../records/object-attributes.ts'
+import type { ObjectAttributes } from '../../records/object-attributes.ts'
 import type { Checksum, Encryption, PartRecord } from '../../records/records.ts'
 import type { ReplicationDestination } from '../../records/replication.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { ownBucketFault } from '../../rules/replication.ts'
+import { storageClasses } from '../../storage-class.ts'
 import { readBucket } from '../blob-reference.ts'
 import {
   CopyRefused,

@@ -1,5 +1,6 @@
 /** PutBucketLifecycleConfiguration, GetBucketLifecycleConfiguration, DeleteBucketLifecycle. */
 import { type Clock, randomId } from '../../clock.ts'
+import type { Backend } from '../../commits/backend.ts'
 import { outVendor, vendor } from '../../contract/fields.ts'
 import { checksumsIn, ownership, requiredDocument } from '../../contract/groups.ts'
 import {
@@ -9,16 +10,24 @@ import {
   list,
   oneOf,
   optional,
-  refusedElement,
   string,
   struct,
   timestamp,
 } from '../../contract/shapes.ts'
 import { oneOf as oneOfTexts } from '../../contract/values.ts'
-import { S3Error } from '../../errors.ts'
+import { invalidArgument, S3Error } from '../../errors.ts'
 import { changeBucket, findBucket } from '../../objects/buckets.ts'
-import type { LifecycleExpiration, LifecycleFilter, LifecycleRule } from '../../records/lifecycle.ts'
+import {
+  type LifecycleExpiration,
+  type LifecycleFilter,
+  type LifecycleRule,
+  type NoncurrentTransition,
+  type Transition,
+  transitionMinimums,
+} from '../../records/lifecycle.ts'
 import { checkLifecycle } from '../../rules/lifecycle-configuration.ts'
+import { unkeptClass } from '../../rules/transition-rules.ts'
+import { type TransitionClass, transitionClasses } from '../../storage-class.ts'
 import { defineOperation } from '../context.ts'
 import { fromTag, tagShape, toTag } from '../objects/tagging-document.ts'
 
@@ -35,6 +44,22 @@ const expirationShape = struct({
   Days: optional(integer),
   ExpiredObjectDeleteMarker: optional(boolean),
 })
+/** Optional only here: it is missing from no rule. */
+const storageClass = optional(oneOf(...transitionClasses), {
+  here: 'works',
+  only: 'classes that a location keeps',
+  refusal: 'NotImplemented',
+})
+const transitionShape = struct({
+  Date: optional(timestamp),
+  Days: optional(integer),
+  StorageClass: storageClass,
+})
+const noncurrentTransitionShape = struct({
+  NoncurrentDays: integer,
+  NewerNoncurrentVersions: optional(integer),
+  StorageClass: storageClass,
+})
 const ruleShape = struct({
   ID: optional(string),
   Prefix: optional(string),
@@ -45,15 +70,12 @@ const ruleShape = struct({
     struct({ NoncurrentDays: optional(integer), NewerNoncurrentVersions: optional(integer) }),
   ),
   AbortIncompleteMultipartUpload: optional(struct({ DaysAfterInitiation: integer })),
-  // There is no other storage class to which an object could be moved.
-  Transition: refusedElement,
-  NoncurrentVersionTransition: refusedElement,
+  Transition: list(transitionShape),
+  NoncurrentVersionTransition: list(noncurrentTransitionShape),
 })
 
-/** From which size on S3 moves objects to other storage classes. Nothing moves here, but clients compare what they get with what they said. */
 const transitionMinimumName = 'transition-default-minimum-object-size'
-const usualTransitionMinimum = 'all_storage_classes_128K'
-const transitionMinimums = [usualTransitionMinimum, 'varies_by_storage_class'] as const
+const [usualTransitionMinimum] = transitionMinimums
 
 const root = 'LifecycleConfiguration'
 const shape = struct({ Rule: list(ruleShape) })
@@ -64,7 +86,7 @@ export const putBucketLifecycleOperation = defineOperation({
   target: 'bucket',
   query: ['lifecycle'],
   permission: 's3:PutLifecycleConfiguration',
-  summary: 'Sets which objects, versions and uploads of the bucket expire, and when.',
+  summary: 'Sets which objects, versions and uploads of the bucket expire or get another storage class, and when.',
   input: {
     transitionMinimum: vendor(transitionMinimumName, oneOfTexts(...transitionMinimums)),
     ...checksumsIn,
@@ -85,7 +107,9 @@ export const putBucketLifecycleOperation = defineOperation({
   async handle({ backend, scope }, { transitionMinimum, body }) {
     await changeBucket(backend, scope, (bucket) => {
       const rules = body.Rule.map((element) => toRule(element, backend.clock))
-      return { ...bucket, lifecycle: checkLifecycle(rules), transitionMinimum }
+      const lifecycle = checkLifecycle(rules)
+      requireKept(lifecycle, backend)
+      return { ...bucket, lifecycle, transitionMinimum }
     })
     return { transitionMinimum }
   },
@@ -141,6 +165,8 @@ function toRule(element: RuleElement, clock: Clock): LifecycleRule {
     filter: toFilter(element),
     expiration: Expiration && toExpiration(Expiration),
     noncurrent: noncurrent && { days: noncurrent.NoncurrentDays, keeps: noncurrent.NewerNoncurrentVersions },
+    transitions: element.Transition.map(toTransition),
+    noncurrentTransitions: element.NoncurrentVersionTransition.map(toNoncurrentTransition),
     abortUploadsDays: abort?.DaysAfterInitiation,
   }
 }
@@ -171,13 +197,44 @@ function toExpiration(element: Infer<typeof expirationShape>): LifecycleExpirati
   return dateMs === undefined ? { expiredDeleteMarkers: expiredDeleteMarkers === true } : { dateMs }
 }
 
+function toTransition({ Date: dateMs, Days: days, StorageClass }: Infer<typeof transitionShape>): Transition {
+  const storageClass = requiredClass(StorageClass)
+  if (days !== undefined && dateMs !== undefined) throw new S3Error('MalformedXML')
+  if (days !== undefined) return { days, storageClass }
+  if (dateMs !== undefined) return { dateMs, storageClass }
+  throw invalidArgument('Transition', '', "'Transition' action must specify either 'Days' or 'Date'")
+}
+
+const toNoncurrentTransition = (element: Infer<typeof noncurrentTransitionShape>): NoncurrentTransition => ({
+  storageClass: requiredClass(element.StorageClass),
+  days: element.NoncurrentDays,
+  keeps: element.NewerNoncurrentVersions,
+})
+
+function requiredClass(storageClass: TransitionClass | undefined): TransitionClass {
+  if (storageClass === undefined) throw new S3Error('MalformedXML')
+  return storageClass
+}
+
+/** Throws NotImplemented: without a location that keeps the class, a move to it would be a change of name only. */
+function requireKept(rules: readonly LifecycleRule[], { blobs }: Backend): void {
+  const kept = new Set(blobs.locations.flatMap(({ storageClasses }) => storageClasses))
+  const unkept = unkeptClass(rules, kept)
+  if (unkept === undefined) return
+  throw new S3Error('NotImplemented', {
+    message: `No location of this server keeps the storage class ${unkept}, so lifecycle rules can't move objects to it.`,
+  })
+}
+
 const given = (element: object): unknown[] => Object.values(element).filter((value) => value !== undefined)
 
 function requireSome(element: object): void {
   if (given(element).length === 0) throw new S3Error('MalformedXML')
 }
 
-function fromRule({ id, enabled, filter, expiration, noncurrent, abortUploadsDays }: LifecycleRule): RuleElement {
+function fromRule(rule: LifecycleRule): RuleElement {
+  const { id, enabled, filter, expiration, noncurrent, abortUploadsDays } = rule
+  const { transitions = [], noncurrentTransitions = [] } = rule
   return {
     ID: id,
     Prefix: filter.form === 'prefix' ? filter.prefix : undefined,
@@ -192,6 +249,16 @@ function fromRule({ id, enabled, filter, expiration, noncurrent, abortUploadsDay
       NoncurrentDays: noncurrent.days,
       NewerNoncurrentVersions: noncurrent.keeps,
     },
+    Transition: transitions.map((one) => ({
+      Date: 'dateMs' in one ? one.dateMs : undefined,
+      Days: 'days' in one ? one.days : undefined,
+      StorageClass: one.storageClass,
+    })),
+    NoncurrentVersionTransition: noncurrentTransitions.map((one) => ({
+      NoncurrentDays: one.days,
+      NewerNoncurrentVersions: one.keeps,
+      StorageClass: one.storageClass,
+    })),
     AbortIncompleteMultipartUpload:
       abortUploadsDays === undefined ? undefined : { DaysAfterInitiation: abortUploadsDays },
   }

@@ -1,13 +1,9 @@
 /** What clients set on an object besides its bytes. Converts request fields to the stored attributes. */
 import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import {
-  type ObjectAttributes,
-  type RetentionMode,
-  type StorageClass,
-  storageClasses,
-} from '../../records/object-attributes.ts'
+import type { ObjectAttributes, RetentionMode } from '../../records/object-attributes.ts'
 import { parseTaggingHeader } from '../../rules/tag-set.ts'
+import { type StorageClass, storageClasses } from '../../storage-class.ts'
 
 export interface AttributeInputs {
   contentType?: string | undefined
