@@ -83,9 +83,7 @@ const schemas = lazySchema((z) => {
     stores: z.array(z.string()).min(1, 'must name stores').max(limits.storesMax),
     maxPerDomain: shardCount.optional(),
     writeAck: shardCount.optional(),
-    storageClasses: z
-      .array(z.enum(namedStorageClasses, 'must be storage classes of S3 other than STANDARD'))
-      .optional(),
+    storageClasses: z.array(z.enum(namedStorageClasses)).optional(),
   }
   const location = z.discriminatedUnion('scheme', [
     z.strictObject({ scheme: z.literal('replica'), copies: shardCount, ...spread }),

@@ -98,7 +98,26 @@ describe('stores and locations', () => {
     expect(chosen).toEqual({ name: 'ec', policy: { ...spread, writeAck: 1, replicateBelow: 0 } })
   })
 
+  it('may keep storage classes, in any order, each once', async () => {
+    const [kept] = (await load(located('copies = 1\nstorageClasses = ["GLACIER", "DEEP_ARCHIVE", "GLACIER"]')))
+      .locations
+    expect(kept?.policy).toHaveProperty('storageClasses', ['DEEP_ARCHIVE', 'GLACIER'])
+    for (const none of ['copies = 1', 'copies = 1\nstorageClasses = []']) {
+      expect((await load(located(none))).locations[0]?.policy).not.toHaveProperty('storageClasses')
+    }
+  })
+
   it.each([
+    [
+      'STANDARD as a class that a location keeps',
+      located('copies = 1\nstorageClasses = ["STANDARD"]'),
+      'locations.safe.storageClasses[0]: expects one of REDUCED_REDUNDANCY, ',
+    ],
+    [
+      'a class in two locations',
+      `${located('copies = 1\nstorageClasses = ["GLACIER"]')}\n[locations.other]\nscheme = "replica"\ncopies = 1\nstores = ["a"]\nstorageClasses = ["GLACIER"]`,
+      'locations.other: GLACIER is among storageClasses of safe, too',
+    ],
     [
       'an unknown store',
       located('copies = 2', '"a", "bb"'),

@@ -16,8 +16,20 @@ import type { ObjectDescription } from '../../src/records/descriptions.ts'
 import type { ObjectRecord, VersionRecord } from '../../src/records/records.ts'
 import { versionIdOf } from '../../src/records/version-id.ts'
 
-const safe: RecoveryLocation = { name: 'safe', version: 3, copies: 2, storageClasses: [], storeIds: new Set(['a', 'b', 'c']) }
-const other: RecoveryLocation = { name: 'other', version: 1, copies: 1, storageClasses: [], storeIds: new Set(['d', 'a']) }
+const safe: RecoveryLocation = {
+  name: 'safe',
+  version: 3,
+  copies: 2,
+  storageClasses: [],
+  storeIds: new Set(['a', 'b', 'c']),
+}
+const other: RecoveryLocation = {
+  name: 'other',
+  version: 1,
+  copies: 1,
+  storageClasses: [],
+  storeIds: new Set(['d', 'a']),
+}
 
 describe('shards of one blob', () => {
   const copy = (storeId: string, id = '1'): StagedShard => ({

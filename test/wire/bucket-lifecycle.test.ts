@@ -32,6 +32,33 @@ const full = [
   filtered('<ObjectSizeLessThan>5</ObjectSizeLessThan>').replace('<ID>f<', '<ID>less<'),
   filtered('<Prefix>p</Prefix>', markers).replace('<ID>f<', '<ID>markers<'),
 ]
+const transition = (storageClass: string, when: string) =>
+  `<Transition>${when}<StorageClass>${storageClass}</StorageClass></Transition>`
+const inDays = (storageClass: string, count: number) => transition(storageClass, `<Days>${count}</Days>`)
+const older = (storageClass: string, count: number, more = '') =>
+  `<NoncurrentVersionTransition><NoncurrentDays>${count}</NoncurrentDays>${more}<StorageClass>${storageClass}</StorageClass></NoncurrentVersionTransition>`
+const keepsTwo = '<NewerNoncurrentVersions>2</NewerNoncurrentVersions>'
+const moving = [
+  `<ID>moves</ID>${everything}${inDays('STANDARD_IA', 30)}${inDays('GLACIER', 60)}${older('GLACIER_IR', 0, keepsTwo)}${older('DEEP_ARCHIVE', 90)}<Expiration><Days>61</Days></Expiration>`,
+  `<ID>dated</ID>${everything}${transition('GLACIER', '<Date>2030-01-01T00:00:00Z</Date>')}`,
+]
+const movingOfSdk = [
+  {
+    ID: 'moves',
+    Filter: {},
+    Status: 'Enabled' as const,
+    Expiration: { Days: 61 },
+    Transitions: [
+      { Days: 30, StorageClass: 'STANDARD_IA' as const },
+      { Days: 60, StorageClass: 'GLACIER' as const },
+    ],
+    NoncurrentVersionTransitions: [
+      { NoncurrentDays: 0, NewerNoncurrentVersions: 2, StorageClass: 'GLACIER_IR' as const },
+      { NoncurrentDays: 90, StorageClass: 'DEEP_ARCHIVE' as const },
+    ],
+  },
+]
+
 const fullOfSdk = [
   {
     ID: 'all',
@@ -147,17 +174,30 @@ const wrong: readonly Wrong[] = [
   ['no days of uploads', 'InvalidArgument', [`${everything}${abort.replace('7', '0')}`]],
   ['two rules of one ID', 'InvalidArgument', [small, small]],
   ['a long ID', 'InvalidArgument', [small.replace('small', 'i'.repeat(256))]],
+  ['a transition to no class', 'MalformedXML', [`${everything}<Transition><Days>1</Days></Transition>`]],
+  ['a transition back to STANDARD', 'MalformedXML', [everything + inDays('STANDARD', 1)]],
+  ['a transition to a class of other servers', 'MalformedXML', [everything + inDays('COLD', 1)]],
   [
-    'a transition',
-    'NotImplemented',
-    [`${small}<Transition><Days>1</Days><StorageClass>GLACIER</StorageClass></Transition>`],
+    'a transition in days and at a date',
+    'MalformedXML',
+    [everything + transition('GLACIER', '<Days>1</Days><Date>2030-01-01T00:00:00Z</Date>')],
+  ],
+  ['a transition beyond 32 bits', 'MalformedXML', [everything + inDays('GLACIER', 2 ** 31)]],
+  [
+    'a transition of noncurrent versions without days',
+    'MalformedXML',
+    [`${everything}<NoncurrentVersionTransition><StorageClass>GLACIER</StorageClass></NoncurrentVersionTransition>`],
+  ],
+  ['a transition at no time', 'InvalidArgument', [everything + transition('GLACIER', '')]],
+  [
+    'transitions that keep more than 100 versions',
+    'InvalidArgument',
+    [everything + older('GLACIER', 1, keepsTwo.replace('2', '101'))],
   ],
   [
-    'a transition of noncurrent versions',
-    'NotImplemented',
-    [
-      `${small}<NoncurrentVersionTransition><NoncurrentDays>1</NoncurrentDays><StorageClass>GLACIER</StorageClass></NoncurrentVersionTransition>`,
-    ],
+    'transitions that keep versions, without a filter',
+    'InvalidRequest',
+    [`<Prefix>a</Prefix><Status>Enabled</Status>${older('GLACIER', 1, keepsTwo)}`],
   ],
 ]
 
@@ -174,8 +214,105 @@ const elements = [
   'Expiration/ExpiredObjectDeleteMarker',
   'NoncurrentVersionExpiration/NoncurrentDays',
   'NoncurrentVersionExpiration/NewerNoncurrentVersions',
+  'Transition/Date',
+  'Transition/Days',
+  'Transition/StorageClass',
+  'NoncurrentVersionTransition/NoncurrentDays',
+  'NoncurrentVersionTransition/NewerNoncurrentVersions',
+  'NoncurrentVersionTransition/StorageClass',
   'AbortIncompleteMultipartUpload/DaysAfterInitiation',
 ].map((name) => `element:LifecycleConfiguration/Rule/${name}`)
+
+const below = '<Filter><Prefix>p/</Prefix></Filter><Status>Enabled</Status>'
+const tagged = `<Filter><And><Prefix>p/</Prefix>${tag('t')}<ObjectSizeGreaterThan>5</ObjectSizeGreaterThan><ObjectSizeLessThan>9</ObjectSizeLessThan></And></Filter><Status>Enabled</Status>`
+const expires = (when: string) => `<Expiration>${when}</Expiration>`
+
+/** What S3 says of transitions, as other servers that were compared with it recorded it. */
+const transitionTexts: readonly [
+  what: string,
+  code: 'InvalidRequest' | 'InvalidArgument',
+  rule: string,
+  text: string,
+][] = [
+  [
+    'a transition in negative days',
+    'InvalidArgument',
+    below + inDays('GLACIER', -1),
+    "'Days' in Transition action must be nonnegative",
+  ],
+  [
+    'a transition of noncurrent versions in negative days',
+    'InvalidArgument',
+    below + older('GLACIER', -1),
+    "'NoncurrentDays' in NoncurrentVersionTransition action must be nonnegative",
+  ],
+  [
+    'a transition within a day',
+    'InvalidArgument',
+    below + transition('GLACIER', '<Date>2030-01-01T15:00:00Z</Date>'),
+    "'Date' must be at midnight GMT",
+  ],
+  [
+    'an early transition to infrequent access',
+    'InvalidArgument',
+    below + inDays('STANDARD_IA', 29),
+    "'Days' in Transition action must be greater than or equal to 30 for storageClass 'STANDARD_IA'",
+  ],
+  [
+    'two transitions to one class',
+    'InvalidRequest',
+    below + inDays('GLACIER', 90) + inDays('GLACIER', 30),
+    "'StorageClass' must be different for 'Transition' actions in same 'Rule' with filter '(prefix=p/)'",
+  ],
+  [
+    'two transitions of noncurrent versions to one class',
+    'InvalidRequest',
+    below.replace(/<Filter>.*<\/Filter>/, '<Prefix></Prefix>') + older('GLACIER', 90) + older('GLACIER', 30),
+    "'StorageClass' must be different for 'NoncurrentVersionTransition' actions in same 'Rule' with prefix ''",
+  ],
+  [
+    'transitions in days and at dates',
+    'InvalidRequest',
+    below + inDays('GLACIER', 30) + transition('DEEP_ARCHIVE', '<Date>2030-01-01T00:00:00Z</Date>'),
+    "Found mixed 'Date' and 'Days' based Transition actions in lifecycle rule for filter '(prefix=p/)'",
+  ],
+  [
+    'a transition in days and an expiration at a date',
+    'InvalidRequest',
+    below + expires('<Date>2030-01-01T00:00:00Z</Date>') + inDays('GLACIER', 30),
+    "Found mixed 'Date' and 'Days' based Expiration and Transition actions in lifecycle rule for filter '(prefix=p/)'",
+  ],
+  [
+    'an expiration that is no later than a transition',
+    'InvalidArgument',
+    tagged + expires('<Days>30</Days>') + inDays('GLACIER', 30),
+    "'Days' in the Expiration action for filter '(prefix=p/ and tag={key=t, value=v} and objectsizegreaterthan=5 and objectsizelessthan=9)' must be greater than 'Days' in the Transition action",
+  ],
+  [
+    'an expiration at the date of a transition',
+    'InvalidArgument',
+    below + expires('<Date>2030-01-01T00:00:00Z</Date>') + transition('GLACIER', '<Date>2030-01-01T00:00:00Z</Date>'),
+    "'Date' in the Expiration action for filter '(prefix=p/)' must be greater than 'Date' in the Transition action",
+  ],
+  [
+    'an expiration of noncurrent versions that is no later than a transition',
+    'InvalidArgument',
+    `${below}<NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays></NoncurrentVersionExpiration>${older('GLACIER', 1)}`,
+    "'NoncurrentDays' in the NoncurrentVersionExpiration action for filter '(prefix=p/)' must be greater than 'NoncurrentDays' in the NoncurrentVersionTransition action",
+  ],
+  [
+    'a lower class that comes no later',
+    'InvalidArgument',
+    below + inDays('DEEP_ARCHIVE', 1) + inDays('GLACIER', 1),
+    "'Days' in the Transition action for StorageClass 'DEEP_ARCHIVE' for filter '(prefix=p/)' must be greater than 'Days' in the Transition action for StorageClass 'GLACIER' for filter '(prefix=p/)'",
+  ],
+  [
+    'a class that comes less than a month after infrequent access',
+    'InvalidArgument',
+    below + inDays('STANDARD_IA', 30) + inDays('GLACIER', 59),
+    "'Days' in the Transition action for StorageClass 'GLACIER' for filter '(prefix=p/)' must be 30 days more than 'Days' in the Transition action for StorageClass 'STANDARD_IA' for filter '(prefix=p/)'",
+  ],
+]
 
 const texts: readonly [what: string, rule: string, message: string][] = [
   ['a long prefix', filtered(`<Prefix>${'p'.repeat(1025)}</Prefix>`), 'The maximum size of a prefix is 1024'],
@@ -192,11 +329,11 @@ wireTests('PutBucketLifecycleConfiguration', [
   {
     it: 'sets rules',
     status: 200,
-    ask: putLifecycle(...full),
+    ask: putLifecycle(...full, ...moving),
     proves: elements,
     vendor: {},
     body: '',
-    afterwards: idsAre('all', 'old', 'f', 'greater', 'less', 'markers'),
+    afterwards: idsAre('all', 'old', 'f', 'greater', 'less', 'markers', 'moves', 'dated'),
   },
   {
     it: 'sets what the SDK sends',
@@ -213,14 +350,14 @@ wireTests('PutBucketLifecycleConfiguration', [
     afterwards: idsAre('small'),
   },
   {
-    it: 'takes what is said of transitions, of which there are none',
+    it: 'takes from which size on objects are moved',
     status: 200,
     ask: { ...putLifecycle(small), vendor: otherMinimum },
     proves: [`vendor:${minimum}`],
     vendor: otherMinimum,
   },
   {
-    it: 'refuses another word about transitions',
+    it: 'refuses another word about that size',
     ...refusal('InvalidArgument'),
     given: given(small),
     ask: { ...putLifecycle(...full), vendor: { [minimum]: 'none' } },
@@ -265,6 +402,21 @@ wireTests('PutBucketLifecycleConfiguration', [
       ask: putDocument({ lifecycle: '' }, lifecycleDocument(rule)),
     }),
   ),
+  ...transitionTexts.map(
+    ([what, code, rule, message]): Row => ({
+      it: `says in S3's words what is wrong with ${what}`,
+      ...refusal(code, code === 'InvalidRequest' ? {} : undefined),
+      message,
+      ask: putDocument({ lifecycle: '' }, lifecycleDocument(rule)),
+    }),
+  ),
+  {
+    it: 'sets transitions that the SDK sends',
+    status: 200,
+    ask: putLifecycle(...moving.slice(0, 1)),
+    afterwards: idsAre('moves'),
+    sdk: sdk(PutBucketLifecycleConfigurationCommand, { Bucket, LifecycleConfiguration: { Rules: movingOfSdk } }),
+  },
   ...documentRows(putLifecycle(small), given(small), idsAre('small'), { digestRequired: true }),
   ...ownerRows(putLifecycle(small)),
 ])
@@ -324,7 +476,7 @@ wireTests('GetBucketLifecycleConfiguration', [
     },
   },
   {
-    it: 'says what was said of transitions',
+    it: 'says from which size on objects are moved',
     status: 200,
     given: async (wire) => {
       await wire.must({ ...putLifecycle(small), vendor: otherMinimum })
@@ -339,6 +491,28 @@ wireTests('GetBucketLifecycleConfiguration', [
     given: given(...full.slice(0, 2)),
     ask: get,
     sdk: sdk(GetBucketLifecycleConfigurationCommand, { Bucket }, { Rules: fullOfSdk }),
+  },
+  {
+    it: 'shows transitions to the SDK',
+    status: 200,
+    vendor: usualMinimum,
+    given: given(...moving),
+    ask: get,
+    sdk: sdk(
+      GetBucketLifecycleConfigurationCommand,
+      { Bucket },
+      {
+        Rules: [
+          ...movingOfSdk,
+          {
+            ID: 'dated',
+            Filter: {},
+            Status: 'Enabled',
+            Transitions: [{ Date: new Date('2030-01-01T00:00:00Z'), StorageClass: 'GLACIER' }],
+          },
+        ],
+      },
+    ),
   },
   {
     it: 'shows an empty filter',

@@ -27,7 +27,7 @@ import {
 } from '../../records/lifecycle.ts'
 import { checkLifecycle } from '../../rules/lifecycle-configuration.ts'
 import { unkeptClass } from '../../rules/transition-rules.ts'
-import { type TransitionClass, transitionClasses } from '../../storage-class.ts'
+import { transitionClasses } from '../../storage-class.ts'
 import { defineOperation } from '../context.ts'
 import { fromTag, tagShape, toTag } from '../objects/tagging-document.ts'
 
@@ -44,12 +44,7 @@ const expirationShape = struct({
   Days: optional(integer),
   ExpiredObjectDeleteMarker: optional(boolean),
 })
-/** Optional only here: it is missing from no rule. */
-const storageClass = optional(oneOf(...transitionClasses), {
-  here: 'works',
-  only: 'classes that a location keeps',
-  refusal: 'NotImplemented',
-})
+const storageClass = oneOf(...transitionClasses)
 const transitionShape = struct({
   Date: optional(timestamp),
   Days: optional(integer),
@@ -86,7 +81,8 @@ export const putBucketLifecycleOperation = defineOperation({
   target: 'bucket',
   query: ['lifecycle'],
   permission: 's3:PutLifecycleConfiguration',
-  summary: 'Sets which objects, versions and uploads of the bucket expire or get another storage class, and when.',
+  summary:
+    'Sets which objects, versions and uploads of the bucket expire or get another storage class, and when. A location must keep the class.',
   input: {
     transitionMinimum: vendor(transitionMinimumName, oneOfTexts(...transitionMinimums)),
     ...checksumsIn,
@@ -198,23 +194,17 @@ function toExpiration(element: Infer<typeof expirationShape>): LifecycleExpirati
 }
 
 function toTransition({ Date: dateMs, Days: days, StorageClass }: Infer<typeof transitionShape>): Transition {
-  const storageClass = requiredClass(StorageClass)
   if (days !== undefined && dateMs !== undefined) throw new S3Error('MalformedXML')
-  if (days !== undefined) return { days, storageClass }
-  if (dateMs !== undefined) return { dateMs, storageClass }
+  if (days !== undefined) return { days, storageClass: StorageClass }
+  if (dateMs !== undefined) return { dateMs, storageClass: StorageClass }
   throw invalidArgument('Transition', '', "'Transition' action must specify either 'Days' or 'Date'")
 }
 
 const toNoncurrentTransition = (element: Infer<typeof noncurrentTransitionShape>): NoncurrentTransition => ({
-  storageClass: requiredClass(element.StorageClass),
+  storageClass: element.StorageClass,
   days: element.NoncurrentDays,
   keeps: element.NewerNoncurrentVersions,
 })
-
-function requiredClass(storageClass: TransitionClass | undefined): TransitionClass {
-  if (storageClass === undefined) throw new S3Error('MalformedXML')
-  return storageClass
-}
 
 /** Throws NotImplemented: without a location that keeps the class, a move to it would be a change of name only. */
 function requireKept(rules: readonly LifecycleRule[], { blobs }: Backend): void {
