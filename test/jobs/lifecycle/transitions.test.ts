@@ -210,7 +210,7 @@ describe('lifecycle rules', () => {
   })
 
   it('leave an object that is overwritten while its class is given', async () => {
-    await configure({ lifecycle: [toGlacier] })
+    await configure({ lifecycle: [rule({ transitions: [{ storageClass: 'GLACIER', dateMs: 0 }] })] })
     await put(made, 'a', 'old')
     made.kv.beforeCommitOf(objectKey('bucket', 'a'), () => put(elsewhere(made), 'a', 'new'))
     expect(await after(2)).toEqual({ removed: 0, moved: 0 })

@@ -9,6 +9,7 @@ import type { Mutation } from './mutation.ts'
 import { outsideMutations } from './outside.ts'
 import { replicationMutations } from './replication.ts'
 import { severalHostsMutations } from './several-hosts.ts'
+import { storageClassMutations } from './storage-classes.ts'
 import { temporaryKeyMutations } from './temporary-keys.ts'
 
 export const mutations: readonly Mutation[] = [
@@ -16,6 +17,7 @@ export const mutations: readonly Mutation[] = [
   ...dataMutations,
   ...eventMutations,
   ...replicationMutations,
+  ...storageClassMutations,
   ...outsideMutations,
   ...severalHostsMutations,
   ...accessMutations,
