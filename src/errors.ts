@@ -49,6 +49,7 @@ export const errorTable = {
     message: 'The Encryption request you specified is not valid. Supported value: AES256.',
   },
   InvalidLocationConstraint: { status: 400, message: 'The specified location-constraint is not valid' },
+  InvalidObjectState: { status: 403, message: "The operation is not valid for the object's storage class" },
   InvalidPart: {
     status: 400,
     message:

@@ -162,6 +162,8 @@ const storesAndLocations: readonly string[] = [
   `replicateBelow = ${limits.smallShardBytesMax}    # bytes; smaller objects are kept as parity + 1 copies; this is the initial value`,
   '```',
   '',
+  'A location can keep the objects of storage classes, whatever their bucket is: `storageClasses = ["STANDARD_IA", "GLACIER_IR"]`. [Lifecycle rules](lifecycle.md#moving-objects-to-other-stores) move objects there.',
+  '',
   'Names are 1 to 63 of `a-z`, `0-9`, `.` and `-`; `default` is taken. No path may lie inside another, or inside the data directory.',
   '',
   "- The server knows a store by its identity. It leaves out a directory that is missing, empty or another store's, and uses the store again when it is back. It never",

@@ -253,7 +253,7 @@ export const objectHeaders = {
   deleteMarker: outVendor('delete-marker'),
   missingMeta: absentUnless('missing-meta', 'metadata was written other than by headers'),
   expiration: expirationOut,
-  restore: absentUnless('restore', 'the object was restored from an archive'),
+  restore: outVendor('restore'),
   replicationStatus: outVendor('replication-status'),
   // Of which version it is a copy. S3 has no such header.
   replicaOf: outHeader(replicaHeader),

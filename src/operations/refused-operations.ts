@@ -27,7 +27,6 @@ const rows: readonly Row[] = [
   ['PutObjectAnnotation', 'PUT', 'object', 'annotation'],
   ['DeleteObjectAnnotation', 'DELETE', 'object', 'annotation'],
   ['RenameObject', 'PUT', 'object', 'renameObject'],
-  ['RestoreObject', 'POST', 'object', 'restore'],
   ['SelectObjectContent', 'POST', 'object', 'select'],
   ['GetObjectTorrent', 'GET', 'object', 'torrent'],
 ]

@@ -86,6 +86,7 @@ import {
 } from './objects/object-tagging.ts'
 import { postObjectOperation } from './objects/post-object.ts'
 import { putObjectOperation } from './objects/put-object.ts'
+import { restoreObjectOperation } from './objects/restore-object.ts'
 import { updateObjectEncryptionOperation } from './objects/update-object-encryption.ts'
 import { refusedOperations } from './refused-operations.ts'
 import { abortMultipartUploadOperation } from './uploads/abort-multipart-upload.ts'
@@ -157,6 +158,7 @@ export const operations: readonly Operation<OperationContext>[] = [
   putObjectTaggingOperation,
   getObjectTaggingOperation,
   deleteObjectTaggingOperation,
+  restoreObjectOperation,
   putObjectLegalHoldOperation,
   getObjectLegalHoldOperation,
   putObjectRetentionOperation,

@@ -204,6 +204,14 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
       body: `<ObjectEncryption><SSE-KMS><KMSKeyArn>${kmsKeyArn}</KMSKeyArn></SSE-KMS></ObjectEncryption>`,
       succeeds: 200,
     },
+    RestoreObject: {
+      method: 'POST',
+      bucket: 'encrypted',
+      key: 'archived',
+      query: { restore: '' },
+      body: '<RestoreRequest><Days>1</Days></RestoreRequest>',
+      succeeds: 200,
+    },
     PutObjectLegalHold: { method: 'PUT', ...held, query: { 'legal-hold': '' }, ...sent(hold), succeeds: 200 },
     GetObjectLegalHold: { method: 'GET', ...held, query: { 'legal-hold': '' }, succeeds: 200 },
     PutObjectRetention: { method: 'PUT', ...held, query: { retention: '' }, ...sent(retention), succeeds: 200 },
@@ -237,6 +245,8 @@ export async function prepareAsks(wire: Wire): Promise<OpenUpload> {
   await wire.must({ method: 'PUT', bucket: 'encrypted', query: { lifecycle: '' }, ...sent(lifecycle) })
   await wire.must({ method: 'PUT', ...ofAccount, body: noBlocks })
   await wire.must({ method: 'PUT', bucket: 'encrypted', key: 'sealed', body: 'sealed' })
+  const archived = { 'storage-class': 'GLACIER' }
+  await wire.must({ method: 'PUT', bucket: 'encrypted', key: 'archived', body: 'x', vendor: archived })
   await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })
   const heldVendor = {
     'object-lock-mode': 'GOVERNANCE',

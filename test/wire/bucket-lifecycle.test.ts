@@ -493,6 +493,39 @@ wireTests('GetBucketLifecycleConfiguration', [
     sdk: sdk(GetBucketLifecycleConfigurationCommand, { Bucket }, { Rules: fullOfSdk }),
   },
   {
+    it: 'shows transitions',
+    status: 200,
+    given: given(...moving),
+    ask: get,
+    vendor: usualMinimum,
+    xml: {
+      LifecycleConfiguration: {
+        Rule: [
+          {
+            ID: 'moves',
+            Filter: '',
+            Status: 'Enabled',
+            Expiration: { Days: '61' },
+            Transition: [
+              { Days: '30', StorageClass: 'STANDARD_IA' },
+              { Days: '60', StorageClass: 'GLACIER' },
+            ],
+            NoncurrentVersionTransition: [
+              { NoncurrentDays: '0', NewerNoncurrentVersions: '2', StorageClass: 'GLACIER_IR' },
+              { NoncurrentDays: '90', StorageClass: 'DEEP_ARCHIVE' },
+            ],
+          },
+          {
+            ID: 'dated',
+            Filter: '',
+            Status: 'Enabled',
+            Transition: { Date: '2030-01-01T00:00:00.000Z', StorageClass: 'GLACIER' },
+          },
+        ],
+      },
+    },
+  },
+  {
     it: 'shows transitions to the SDK',
     status: 200,
     vendor: usualMinimum,

@@ -9,6 +9,7 @@ export const eventGroups = [
   's3:ObjectCreated:*',
   's3:ObjectRemoved:*',
   's3:LifecycleExpiration:*',
+  's3:LifecycleTransition',
   's3:ObjectTagging:*',
   's3:ObjectAcl:Put',
 ] as const

@@ -15,7 +15,7 @@ import { invalidArgument } from '../../errors.ts'
 import { type ListedVersion, listVersions } from '../../objects/list-versions.ts'
 import { defineOperation } from '../context.ts'
 import { shownStorageClass } from '../objects/object-attributes.ts'
-import { optionalObjectAttributes, restoreStatusShape } from '../objects/restore-status.ts'
+import { optionalObjectAttributes, restoreStatusIn, restoreStatusShape } from '../objects/restore-status.ts'
 import { commonPrefixesShape, ownersIn, pageSize, textEncoder } from './object-listing.ts'
 
 const ownerShape = struct({ ID: string, DisplayName: string })
@@ -91,6 +91,7 @@ export const listObjectVersionsOperation = defineOperation({
     })
     const encode = textEncoder(input.encodingType)
     const ownerIn = ownersIn(context, record)
+    const restoreStatus = restoreStatusIn(input.optionalObjectAttributes)
     return {
       body: {
         Name: bucket,
@@ -103,7 +104,7 @@ export const listObjectVersionsOperation = defineOperation({
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
         IsTruncated: page.next !== undefined,
         EncodingType: input.encodingType,
-        Entries: page.entries.map((entry) => entryElement(entry, encode, ownerIn)),
+        Entries: page.entries.map((entry) => entryElement(entry, { encode, ownerIn, restoreStatus })),
         CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
       },
     }
@@ -116,7 +117,13 @@ type OwnerIn = ReturnType<typeof ownersIn>
  * A delete marker belongs to the owner of the bucket. Fields are listed one by one because a page has a thousand entries, and spreading objects would cost
  * more than the rest of the page.
  */
-function entryElement({ key, latest, version }: ListedVersion, encode: (raw: string) => string, ownerIn: OwnerIn) {
+interface Showing {
+  encode: (raw: string) => string
+  ownerIn: OwnerIn
+  restoreStatus: ReturnType<typeof restoreStatusIn>
+}
+
+function entryElement({ key, latest, version }: ListedVersion, { encode, ownerIn, restoreStatus }: Showing) {
   if (version.kind === 'marker') {
     const value = {
       Key: encode(key),
@@ -138,6 +145,7 @@ function entryElement({ key, latest, version }: ListedVersion, encode: (raw: str
     Size: version.size,
     StorageClass: shownStorageClass(version),
     Owner: ownerIn(version),
+    RestoreStatus: restoreStatus(version),
   }
   return { element: 'Version' as const, value }
 }

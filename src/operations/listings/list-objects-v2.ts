@@ -5,6 +5,7 @@ import { boolean as booleanText, text } from '../../contract/values.ts'
 import { listObjects } from '../../objects/list-objects.ts'
 import { type PageStart, startBehind } from '../../rules/listing.ts'
 import { defineOperation } from '../context.ts'
+import { restoreStatusIn } from '../objects/restore-status.ts'
 import {
   commonPrefixesShape,
   contentsOf,
@@ -74,7 +75,12 @@ export const listObjectsV2Operation = defineOperation({
         NextContinuationToken: page.next === undefined ? undefined : pageToken(page.next),
         StartAfter: input.startAfter === undefined ? undefined : encode(input.startAfter),
         EncodingType: input.encodingType,
-        Contents: contentsOf(page.entries, encode, input.fetchOwner === true ? ownersIn(context, record) : undefined),
+        Contents: contentsOf(
+          page.entries,
+          encode,
+          input.fetchOwner === true ? ownersIn(context, record) : undefined,
+          restoreStatusIn(input.optionalObjectAttributes),
+        ),
         CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
       },
     }

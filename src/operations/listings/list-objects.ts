@@ -5,6 +5,7 @@ import { text } from '../../contract/values.ts'
 import { listObjects } from '../../objects/list-objects.ts'
 import { type PageStart, startBehind } from '../../rules/listing.ts'
 import { defineOperation } from '../context.ts'
+import { restoreStatusIn } from '../objects/restore-status.ts'
 import {
   commonPrefixesShape,
   contentsOf,
@@ -63,7 +64,12 @@ export const listObjectsOperation = defineOperation({
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
         IsTruncated: page.next !== undefined,
         EncodingType: input.encodingType,
-        Contents: contentsOf(page.entries, encode, ownersIn(context, record)),
+        Contents: contentsOf(
+          page.entries,
+          encode,
+          ownersIn(context, record),
+          restoreStatusIn(input.optionalObjectAttributes),
+        ),
         CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
       },
     }

@@ -18,7 +18,7 @@ import type { BucketRecord } from '../../records/bucket-record.ts'
 import type { ListedObject } from '../../records/records.ts'
 import type { OperationContext, OwnerElement } from '../context.ts'
 import { shownStorageClass } from '../objects/object-attributes.ts'
-import { optionalObjectAttributes, restoreStatusShape } from '../objects/restore-status.ts'
+import { optionalObjectAttributes, type restoreStatusIn, restoreStatusShape } from '../objects/restore-status.ts'
 
 export const listingInputs = {
   prefix: query('prefix', text),
@@ -73,6 +73,7 @@ export function contentsOf(
   entries: readonly ListedKey[],
   encode: (raw: string) => string,
   ownerIn: ((object: ListedObject) => OwnerElement) | undefined,
+  restoreStatus: ReturnType<typeof restoreStatusIn>,
 ) {
   return entries.map(({ key, object }) => ({
     Key: encode(key),
@@ -83,5 +84,6 @@ export function contentsOf(
     Size: object.size,
     Owner: ownerIn?.(object),
     StorageClass: shownStorageClass(object),
+    RestoreStatus: restoreStatus(object),
   }))
 }

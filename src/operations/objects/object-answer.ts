@@ -18,6 +18,7 @@ import { shownVersionId, type VersionInBucket } from '../../rules/versions.ts'
 import { httpDate } from '../../time-text.ts'
 import { checksumOutputs } from './data-digests.ts'
 import { type CustomerKeyInputs, encryptionOutputs } from './encryption.ts'
+import { restoreHeader } from './restore-status.ts'
 
 export interface ReadInputs extends ReadConditions, CustomerKeyInputs {
   range?: string | undefined
@@ -156,6 +157,7 @@ export function describeRead(
       input.partNumber === undefined || record.data.kind === 'blob' ? undefined : String(partsCount(record.data.runs)),
     versionId: shownVersionId(version),
     storageClass: attributes.storageClass,
+    restore: attributes.storageClass && restoreHeader(attributes.storageClass),
     websiteRedirectLocation: attributes.websiteRedirectLocation,
   }
   if (attributes.replication !== undefined) Object.assign(described, replicationOutputs(attributes.replication))

@@ -273,6 +273,24 @@ export const objects: Scenario = {
     { operation: 'DeleteObjectTagging', about: 'removes the tags', words: rich },
     { operation: 'GetObjectTagging', about: 'is empty then', words: rich, prints: { TagSet: [] } },
     {
+      operation: 'PutObject',
+      about: 'stores an archived object',
+      words: [...bucket, '--key', 'archived', '--body', 'digits', '--storage-class', 'GLACIER'],
+      prints: { ETag: etags.digits },
+    },
+    {
+      operation: 'RestoreObject',
+      about: 'has nothing to wait for',
+      words: [...bucket, '--key', 'archived', '--restore-request', 'Days=1,GlacierJobParameters={Tier=Bulk}'],
+    },
+    {
+      operation: 'RestoreObject',
+      about: 'is refused for what is not archived',
+      words: [...bare, '--restore-request', 'Days=1'],
+      fails: 'InvalidObjectState',
+    },
+    { operation: 'DeleteObject', about: 'deletes the archived one', words: [...bucket, '--key', 'archived'] },
+    {
       operation: 'DeleteObject',
       about: 'keeps a condition',
       words: [...bare, '--if-match', etags.letters],

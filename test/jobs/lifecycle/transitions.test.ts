@@ -62,7 +62,7 @@ const configure = (settings: Partial<BucketRecord>): Promise<void> =>
   changeBucket(made.backend, scope, (bucket) => ({ ...bucket, ...settings }))
 
 /** Lets so many days pass, and then runs the rules. Resolves with what they did. */
-async function after(days: number): Promise<{ removed: number; moved: number }> {
+async function daysLater(days: number): Promise<{ removed: number; moved: number }> {
   made.clock.advance(days * dayMs + 1)
   return lifecycle.run()
 }
@@ -132,7 +132,7 @@ describe('lifecycle rules', () => {
     await setTags(made.backend, scope, { key: 'whole' }, [{ key: 'k', value: 'v' }])
     const before = [await recordOf('whole'), await recordOf('parts')]
     expect(await lifecycle.run()).toEqual({ removed: 0, moved: 0 })
-    expect(await after(2)).toEqual({ removed: 0, moved: 2 })
+    expect(await daysLater(2)).toEqual({ removed: 0, moved: 2 })
     expect(await moveQueued(made.backend)).toBe(2)
     expect(await places()).toEqual(Array(3).fill('cold'))
     expect(await made.late()).toBe(0)
@@ -145,7 +145,7 @@ describe('lifecycle rules', () => {
     expect(await read(made, 'whole')).toEqual(large)
     expect(await read(made, 'parts')).toEqual(large)
     expect(await garbageOf(made)).toHaveLength(3)
-    expect(await after(1)).toEqual({ removed: 0, moved: 0 })
+    expect(await daysLater(1)).toEqual({ removed: 0, moved: 0 })
   })
 
   it('move data from class to class, down only', async () => {
@@ -161,9 +161,9 @@ describe('lifecycle rules', () => {
     })
     await put(made, 'a', small)
     await putAs('deep', 'DEEP_ARCHIVE')
-    expect(await after(2)).toEqual({ removed: 0, moved: 1 })
+    expect(await daysLater(2)).toEqual({ removed: 0, moved: 1 })
     expect([await classOf('a'), await classOf('deep')]).toEqual(['GLACIER', 'DEEP_ARCHIVE'])
-    expect(await after(9)).toEqual({ removed: 0, moved: 1 })
+    expect(await daysLater(9)).toEqual({ removed: 0, moved: 1 })
     expect(await classOf('a')).toBe('DEEP_ARCHIVE')
     await moveQueued(made.backend)
     expect(await garbageOf(made)).toHaveLength(1)
@@ -176,7 +176,7 @@ describe('lifecycle rules', () => {
     const second = await put(made, 'a', '2')
     await deleteObject(made.backend, scope, { key: 'a' })
     const last = await put(made, 'a', '3')
-    expect(await after(2)).toEqual({ removed: 0, moved: 2 })
+    expect(await daysLater(2)).toEqual({ removed: 0, moved: 2 })
     const classes = await Promise.all([first, second, last].map(({ versionId }) => classOf('a', versionId)))
     expect(classes).toEqual(['GLACIER', 'GLACIER', undefined])
     await moveQueued(made.backend)
@@ -186,14 +186,14 @@ describe('lifecycle rules', () => {
   it('remove what is due for both', async () => {
     await configure({ lifecycle: [toGlacier, rule({ expiration: { days: 2 } })] })
     await put(made, 'a')
-    expect(await after(3)).toEqual({ removed: 1, moved: 0 })
+    expect(await daysLater(3)).toEqual({ removed: 1, moved: 0 })
   })
 
   it('move what a lock protects, whose lock stays', async () => {
     await configure({ versioning: 'enabled', objectLock: { defaultRetention: undefined }, lifecycle: [toGlacier] })
     await put(made, 'a', small)
     await setLegalHold(made.backend, scope, { key: 'a' }, true)
-    expect(await after(2)).toEqual({ removed: 0, moved: 1 })
+    expect(await daysLater(2)).toEqual({ removed: 0, moved: 1 })
     await moveQueued(made.backend)
     expect(await places()).toEqual(['cold'])
     expect((await recordOf('a')).attributes).toMatchObject({ legalHold: true, storageClass: 'GLACIER' })
@@ -205,7 +205,7 @@ describe('lifecycle rules', () => {
     await put(made, 'tagged')
     await put(made, 'plain')
     await setTags(made.backend, scope, { key: 'tagged' }, tags)
-    expect(await after(2)).toEqual({ removed: 0, moved: 1 })
+    expect(await daysLater(2)).toEqual({ removed: 0, moved: 1 })
     expect([await classOf('tagged'), await classOf('plain')]).toEqual(['GLACIER', undefined])
   })
 
@@ -213,7 +213,7 @@ describe('lifecycle rules', () => {
     await configure({ lifecycle: [rule({ transitions: [{ storageClass: 'GLACIER', dateMs: 0 }] })] })
     await put(made, 'a', 'old')
     made.kv.beforeCommitOf(objectKey('bucket', 'a'), () => put(elsewhere(made), 'a', 'new'))
-    expect(await after(2)).toEqual({ removed: 0, moved: 0 })
+    expect(await daysLater(2)).toEqual({ removed: 0, moved: 0 })
     expect(await classOf('a')).toBeUndefined()
     expect((await read(made, 'a')).toString()).toBe('new')
   })
@@ -222,7 +222,7 @@ describe('lifecycle rules', () => {
     const events = { id: 'n', queueArn: 'arn:aws:sqs:::hook', events: ['s3:LifecycleTransition'] }
     await configure({ lifecycle: [toGlacier], notifications: [events] })
     await put(made, 'a', small)
-    await after(2)
+    await daysLater(2)
     const queued = await made.kv.range({ ...queuedEvents, limit: 10 })
     expect(queued.map(({ key, value }) => eventCodec.decode(key, value))).toMatchObject([
       { name: 'LifecycleTransition', key: 'a', size: small.length, storageClass: 'GLACIER' },
@@ -232,7 +232,7 @@ describe('lifecycle rules', () => {
   it('that name a class which no location keeps any more change nothing, and say so', async () => {
     await configure({ lifecycle: [rule({ transitions: [{ storageClass: 'GLACIER_IR', days: 1 }] })] })
     await put(made, 'a')
-    expect(await after(2)).toEqual({ removed: 0, moved: 0 })
+    expect(await daysLater(2)).toEqual({ removed: 0, moved: 0 })
     expect(errors.splice(0).map(String)).toEqual([
       'Error: no location keeps GLACIER_IR, to which rules of bucket bucket move objects',
     ])
@@ -245,7 +245,7 @@ describe('data that is to follow', () => {
     await configure({ lifecycle: [toGlacier] })
     await put(made, 'a', small)
     for (const disk of made.disks.all.slice(1, 4)) await unmount(disk)
-    expect(await after(2)).toEqual({ removed: 0, moved: 1 })
+    expect(await daysLater(2)).toEqual({ removed: 0, moved: 1 })
     expect(await moveQueued(made.backend)).toBe(0)
     expect(await places()).toEqual(['default'])
     expect(await made.late()).toBe(1)
@@ -255,7 +255,7 @@ describe('data that is to follow', () => {
   it('follows after a crash at any commit, and no byte is lost', async () => {
     await configure({ lifecycle: [toGlacier] })
     await uploaded('parts')
-    await after(2)
+    await daysLater(2)
     expect(await places()).toEqual(['default', 'default'])
     for (let commits = 0; (await made.late()) > 0; commits++) {
       made.kv.failAfterCommits(commits)
@@ -271,7 +271,7 @@ describe('data that is to follow', () => {
     await put(made, 'a', large)
     const upload = await begin(made, 'open')
     await sendPart(made, upload, 1, small)
-    await after(2)
+    await daysLater(2)
     expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
     expect(await places()).toEqual(['cold', 'striped'])
     expect(await made.late()).toBe(0)

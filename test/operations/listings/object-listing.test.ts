@@ -6,6 +6,7 @@ import type { OperationContext } from '../../../src/operations/context.ts'
 import { listObjectsOperation } from '../../../src/operations/listings/list-objects.ts'
 import { listObjectsV2Operation } from '../../../src/operations/listings/list-objects-v2.ts'
 import { contentsOf, pageSize, textEncoder } from '../../../src/operations/listings/object-listing.ts'
+import { restoreStatusIn } from '../../../src/operations/objects/restore-status.ts'
 import { run } from '../../../src/operations/run.ts'
 import { startBehind } from '../../../src/rules/listing.ts'
 import { storeWithBucket, type TestStore } from '../../objects/fixture.ts'
@@ -69,15 +70,22 @@ describe('an entry', () => {
 
   it('says what the object is, and whose when asked', () => {
     const expected = { Key: 'a%20b', Size: 3, ETag: 'e', LastModified: 5, StorageClass: 'STANDARD' }
-    expect(contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), undefined)).toEqual([expected])
     expect(
-      contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), () => ({ ID: 'main', DisplayName: 'Main' })),
+      contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), undefined, restoreStatusIn(undefined)),
+    ).toEqual([expected])
+    expect(
+      contentsOf(
+        [{ key: 'a b', object: listed }],
+        textEncoder('url'),
+        () => ({ ID: 'main', DisplayName: 'Main' }),
+        restoreStatusIn(undefined),
+      ),
     ).toEqual([{ ...expected, Owner: { ID: 'main', DisplayName: 'Main' } }])
   })
 
   it('names its checksum', () => {
     const object = { ...listed, checksum: { algorithm: 'SHA1' as const, type: 'COMPOSITE' as const } }
-    expect(contentsOf([{ key: 'a b', object }], (raw) => raw, undefined)[0]).toMatchObject({
+    expect(contentsOf([{ key: 'a b', object }], (raw) => raw, undefined, restoreStatusIn(undefined))[0]).toMatchObject({
       ChecksumAlgorithm: 'SHA1',
       ChecksumType: 'COMPOSITE',
     })

@@ -58,6 +58,7 @@ function Location({ location, onReplace }: { location: LocationState; onReplace:
     stores,
     degradedBlobs,
     lostBlobs,
+    storageClasses,
     failuresSurvived: { now, whole },
   } = location
   const domains = new Set(stores.map(({ domain }) => domain))
@@ -75,6 +76,7 @@ function Location({ location, onReplace }: { location: LocationState; onReplace:
         {now < whole && ` (of ${whole} when whole)`}.
         {degradedBlobs > 0 && ` ${countText(degradedBlobs)} blobs lack shards.`}
         {lostBlobs > 0 && ` ${countText(lostBlobs)} blobs cannot be read.`}
+        {storageClasses.length > 0 && ` Keeps objects of ${storageClasses.join(', ')}.`}
       </p>
       <div class="domains">
         {[...domains].map((domain) => (

@@ -44,6 +44,7 @@ const labels: Readonly<Record<(typeof eventGroups)[number], string>> = {
   's3:ObjectCreated:*': 'Objects created',
   's3:ObjectRemoved:*': 'Objects removed',
   's3:LifecycleExpiration:*': 'Removed by lifecycle rules',
+  's3:LifecycleTransition': 'Moved to another storage class',
   's3:ObjectTagging:*': 'Tags changed',
   's3:ObjectAcl:Put': 'Access control lists changed',
 }
