@@ -30,6 +30,7 @@ export interface LocationState {
   stores: StoreState[]
   degradedBlobs: number
   lostBlobs: number
+  storageClasses: readonly string[]
   failuresSurvived: { now: number; whole: number }
 }
 

@@ -275,8 +275,11 @@ export const objects: Scenario = {
     {
       operation: 'PutObject',
       about: 'stores an archived object',
-      words: [...bucket, '--key', 'archived', '--body', 'digits', '--storage-class', 'GLACIER'],
-      prints: { ETag: etags.digits },
+      words: [
+        ...[...bucket, '--key', 'archived', '--body', 'digits', '--storage-class', 'GLACIER'],
+        ...['--checksum-algorithm', 'CRC32'],
+      ],
+      prints: { ETag: etags.digits, ...bareSums },
     },
     {
       operation: 'RestoreObject',
