@@ -237,6 +237,17 @@ export class S3Error extends Error {
   }
 }
 
+/**
+ * The process is about to end, and nobody knows whether the change that was asked for was made. Clients get a 503, because they can repeat the request. It is no `S3Error`: those are decisions, after which what was written
+ * for the change is removed.
+ */
+export class ProcessEnding extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options)
+    this.name = 'ProcessEnding'
+  }
+}
+
 /** `InvalidArgument` as S3 answers it, with the argument's name and value as elements. Leaves out the value of a customer's key, because errors are logged. */
 export function invalidArgument(name: string, value: string, message: string): S3Error {
   const shownValue = /-customer-key$/i.test(name) ? '' : value

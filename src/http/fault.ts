@@ -1,12 +1,14 @@
 /** Turns whatever was thrown into the answer for the client: S3's code and error document. Details of an unexpected error stay in the server. */
-import { S3Error } from '../errors.ts'
+import { ProcessEnding, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Dialect } from './dialect.ts'
 import { escapeXml, xmlDeclaration } from './xml/xml-write.ts'
 
 /** The error as the client may see it. */
 export function faultOf(error: unknown): S3Error {
-  return error instanceof S3Error ? error : new S3Error('InternalError', { cause: error })
+  if (error instanceof S3Error) return error
+  if (error instanceof ProcessEnding) return new S3Error('ServiceUnavailable', { cause: error, reason: error.message })
+  return new S3Error('InternalError', { cause: error })
 }
 
 export interface FaultContext {

@@ -1,7 +1,7 @@
 /** Answers and errors of the API for temporary keys, as documents of AWS STS. */
-import { S3Error } from '../errors.ts'
 import type { StsResult } from '../sts/action.ts'
 import { StsError } from '../sts/sts-error.ts'
+import { faultOf } from './fault.ts'
 import { escapeXml } from './xml/xml-write.ts'
 
 const namespace = 'https://sts.amazonaws.com/doc/2011-06-15/'
@@ -43,7 +43,7 @@ const stsNames: ReadonlyMap<string, readonly [code: string, status: number, mess
 
 export function stsFaultOf(error: unknown): StsFault {
   if (error instanceof StsError) return error
-  const { code, status, message, reason } = error instanceof S3Error ? error : new S3Error('InternalError')
+  const { code, status, message, reason } = faultOf(error)
   const named = stsNames.get(code)
   if (named === undefined) return { code, status, message, reason }
   return { code: named[0], status: named[1], message: named[2] ?? message, reason }

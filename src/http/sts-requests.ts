@@ -117,7 +117,7 @@ function refuse(exchange: Exchange, head: RequestHead, error: unknown): void {
   exchange.code = error instanceof ClientGone ? exchange.code : fault.code
   exchange.reason = fault.reason
   if (response.headersSent || response.destroyed) return void response.destroy()
-  const headers = error instanceof S3Error ? faultHeaders(error) : []
+  const headers = error instanceof StsError ? [] : faultHeaders(faultOf(error))
   sendBytes(exchange, head, fault.status, [...headers, 'Content-Type', 'text/xml'], stsFault(fault, exchange.requestId))
 }
 

@@ -18,13 +18,21 @@ export interface InstanceLock {
   release(): Promise<void>
 }
 
+interface Holder {
+  pid: number
+  host: string
+  /** The owner that has ended, if `pid` is a worker that it left. */
+  ended?: number
+}
+
 /** Another instance owns the data directory. */
 export class InstanceInUse extends Error {
   readonly holder: { readonly pid: number; readonly host: string }
-  constructor(directory: string, holder: { pid: number; host: string }) {
-    super(`the data directory ${directory} is in use by process ${holder.pid} on ${holder.host}; stop it first`)
+  constructor(directory: string, { pid, host, ended }: Holder) {
+    const of = ended === undefined ? '' : `, a worker of process ${ended}, which has ended`
+    super(`the data directory ${directory} is in use by process ${pid} on ${host}${of}; stop it first`)
     this.name = 'InstanceInUse'
-    this.holder = holder
+    this.holder = { pid, host }
   }
 }
 
@@ -48,6 +56,14 @@ const wantedRecord = systemRecord('instance-wanted', z.object({ pid: z.number(),
 export const instanceKeys: readonly Key[] = [ownerRecord.key, wantedRecord.key]
 const pollMs = 20
 const proofName = (instanceId: string): string => `instance-${instanceId}`
+const workerProofName = (instanceId: string, pid: number): string => `${proofName(instanceId)}-${pid}`
+
+/** Whom to stop. `living`: names of proofs. */
+function holderOf({ id, pid, host }: Owner, living: readonly string[]): Holder {
+  if (living.includes(proofName(id))) return { pid, host }
+  const worker = living.map((name) => Number(name.slice(workerProofName(id, 0).length - 1))).find((found) => found > 0)
+  return worker === undefined ? { pid, host } : { pid: worker, host, ended: pid }
+}
 
 /** `yieldsOwnership`: this owner ends when `isOwnershipWanted`, and does not wait for another owner. Throws `InstanceInUse`. */
 export async function acquireInstanceLock(
@@ -88,7 +104,7 @@ export async function acquireInstanceLock(
 /** Joins the owner as a worker. Throws when the owner is gone: this process must then end. */
 export async function joinInstance(kv: Kv, directory: string, id: string): Promise<InstanceLock> {
   // The proof comes before the check, so that a process that takes over after the check finds it.
-  const proof = await proveLife(directory, `${proofName(id)}-${process.pid}`)
+  const proof = await proveLife(directory, workerProofName(id, process.pid))
   const owner = await readRecord(kv, ownerRecord)
   if (owner?.value.id !== id && !(await isReadOnly(kv))) {
     await proof.end()
@@ -142,7 +158,8 @@ async function refuseOthers(kv: Kv, directory: string, owner: Owner): Promise<vo
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const living = await livingProofs(owner.proofs, proofName(''))
     if (living.every((name) => name === proofName(owner.id))) return
-    if (waitedMs > limits.instanceTakeoverMs) throw new InstanceInUse(directory, found?.value ?? owner)
+    if (waitedMs > limits.instanceTakeoverMs)
+      throw new InstanceInUse(directory, holderOf(found?.value ?? owner, living))
     await delay(pollMs)
   }
 }
@@ -179,7 +196,8 @@ async function untilEnded(kv: Kv, owner: Owner, directory: string, waiting: Owne
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const living = await livingProcesses(kv, owner)
     if (living.length === 0) return
-    if ((living.includes(name) && !isAsked) || waitedMs > waitMsMax) throw new InstanceInUse(directory, owner)
+    if ((living.includes(name) && !isAsked) || waitedMs > waitMsMax)
+      throw new InstanceInUse(directory, holderOf(owner, living))
     if (isAsked && waitedMs === 0) {
       const { pid, host } = waiting
       await kv.commit({ puts: [{ key: wantedRecord.key, value: wantedRecord.seal({ pid, host }) }] })

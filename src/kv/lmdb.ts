@@ -6,6 +6,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { open, type RootDatabase, type Transaction } from 'lmdb'
 import { systemClock } from '../clock.ts'
+import { ProcessEnding } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
@@ -322,7 +323,7 @@ class LmdbKv implements Kv {
   }
 
   async #fail(thrown: unknown, batch: readonly WaitingCommit[]): Promise<void> {
-    const failure = new Error('the metadata engine failed to commit', { cause: await engineError(thrown) })
+    const failure = new ProcessEnding('the metadata engine failed to commit', { cause: await engineError(thrown) })
     this.#refusal = failure
     this.#rejectAll(failure, batch)
     this.#onFatal(failure)

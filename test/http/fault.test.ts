@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { invalidVendorArgument, S3Error } from '../../src/errors.ts'
+import { invalidVendorArgument, ProcessEnding, S3Error } from '../../src/errors.ts'
 import { amzDialect, storeDialect } from '../../src/http/dialect.ts'
-import { faultDocument } from '../../src/http/fault.ts'
+import { faultDocument, faultHeaders, faultOf } from '../../src/http/fault.ts'
 import { limits } from '../../src/limits.ts'
 
 const place = { resource: '/b', requestId: '1', hostId: '2', dialect: amzDialect }
@@ -12,6 +12,13 @@ describe('an error', () => {
   it('repeats what a head can hold whole, though each of its bytes became an escape when it was signed', () => {
     const signed = '%22'.repeat(limits.headerSectionBytesMax)
     expect(answer(signed)).toContain(`<ArgumentValue>${signed}</ArgumentValue>`)
+  })
+
+  it('of a process that ends asks the client to try again, and says nothing of what happened', () => {
+    const fault = faultOf(new ProcessEnding('the process that commits has ended'))
+    expect(fault.status).toBe(503)
+    expect(faultHeaders(fault)).toContain('Retry-After')
+    expect(faultDocument(fault, place).toString()).not.toContain('commits')
   })
 
   it('names a vendor header as the client knows it', () => {

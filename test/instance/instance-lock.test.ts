@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, statSync, watch } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -98,6 +98,14 @@ test("a killed owner's lock is taken over once its workers have ended too", asyn
   expect(acquired).toBe(false)
   await worker.end()
   await (await taking).release()
+})
+
+test('a worker that outlives its killed owner is named when it does not end', async () => {
+  const worker = await proveLife(directory, `instance-${await leaveStaleLock()}-4711`)
+  await expect(acquire()).rejects.toThrow(
+    `in use by process 4711 on ${hostname()}, a worker of process ${process.pid}, which has ended; stop it first`,
+  )
+  await worker.end()
 })
 
 test('who gives up what was taken over meanwhile leaves it to its next owner', async () => {

@@ -1,5 +1,6 @@
 /** Commits to PostgreSQL, several batches at a time. A commit settles only when its outcome is known, and resolves only when it is durable. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { ProcessEnding } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import type { Commit } from '../kv.ts'
 import { KvUnavailable } from '../kv.ts'
@@ -196,7 +197,8 @@ class Lane {
         const { signal } = this.#closing
         if (error instanceof OutcomeUnknown) throw error
         // Not `KvUnavailable`, which would say that nothing was written.
-        if (signal.aborted) throw new Error('the outcome of a commit is unknown: this process ends', { cause: error })
+        if (signal.aborted)
+          throw new ProcessEnding('the outcome of a commit is unknown: this process ends', { cause: error })
         // The jitter keeps gateways from reconnecting all at once.
         await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + jitter()), undefined, { signal }).catch(
           () => {},

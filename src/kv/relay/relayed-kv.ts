@@ -3,6 +3,7 @@
  * See `commit-relay.ts` for the other end.
  */
 import type { Duplex } from 'node:stream'
+import { ProcessEnding } from '../../errors.ts'
 import { assertCommit } from '../bounds.ts'
 import { type Commit, type Kv, KvUnavailable } from '../kv.ts'
 import { FrameSplitter, type Outcome, packCommits, type SentCommit, unpackOutcomes } from './frames.ts'
@@ -48,7 +49,7 @@ class RelayedCommits {
     link.on('error', () => {})
     link.on('close', () => {
       if (this.#refusal !== undefined) return
-      const lost = new Error('the process that commits has ended')
+      const lost = new ProcessEnding('the process that commits has ended')
       this.#refusal = lost
       for (const { reject } of this.#waiting.values()) reject(lost)
       this.#waiting.clear()

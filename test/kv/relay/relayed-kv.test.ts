@@ -5,6 +5,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ProcessEnding } from '../../../src/errors.ts'
 import { numberOfVersion } from '../../../src/kv/entry-version.ts'
 import { versionsPerTransaction } from '../../../src/kv/integrity/lmdb-integrity.ts'
 import { type Kv, KvUnavailable } from '../../../src/kv/kv.ts'
@@ -127,10 +128,10 @@ describe('two senders and an owner', () => {
   it('commits of a lost link are rejected, once for all, and reads go on', async () => {
     await one().kv.commit({ puts: [put('a', '1')] })
     const pending = one().kv.commit({ puts: [put('b')] })
-    const rejected = expect(pending).rejects.toThrow('the process that commits has ended')
+    const rejected = expect(pending).rejects.toThrow(new ProcessEnding('the process that commits has ended'))
     one().ownersEnd.destroy()
     await rejected
-    await expect(one().kv.commit({ puts: [put('c')] })).rejects.toThrow('the process that commits has ended')
+    await expect(one().kv.commit({ puts: [put('c')] })).rejects.toBeInstanceOf(ProcessEnding)
     expect(one().onFatal).toHaveBeenCalledTimes(1)
     expect(texts(await one().kv.get([Buffer.from('a')]))).toEqual(['a=1'])
     expect(two().onFatal).not.toHaveBeenCalled()
