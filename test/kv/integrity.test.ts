@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { open as openRaw } from 'lmdb'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { known } from '../../src/known.ts'
+import { commitOfMeta } from '../../src/kv/integrity/lmdb-pages.ts'
 import { isClean, type Kv } from '../../src/kv/kv.ts'
 import { type LmdbOptions, openLmdb } from '../../src/kv/lmdb.ts'
 import { outcome } from '../objects/fixture.ts'
@@ -285,6 +286,24 @@ describe('a file that LMDB must not map', () => {
     await copyFile(join(path, 'older'), file)
     await expect(open()).rejects.toThrow(/it shows commit \d+, and commit \d+ was made/)
   })
+})
+
+it('a meta page that LMDB could not write, and to which it has put back the earlier commit without its trees, is no damage', async () => {
+  const kv = await filled()
+  await kv.commit({ puts: [entry('later')] })
+  await kv.close()
+  await damage((whole) => {
+    const [even, odd] = [whole.subarray(0, 4096), whole.subarray(4096, 8192)]
+    const [older, newest] = commitOfMeta(even) < commitOfMeta(odd) ? [even, odd] : [odd, even]
+    const trees = { from: 48, to: 144, root: 136 }
+    newest.copy(older, trees.from, trees.from, trees.to)
+    // The commit that failed would have been the first that needed this page.
+    older.writeUInt32LE(older.readUInt32LE(trees.to) + 1, trees.root)
+  })
+  const again = await open()
+  await again.commit({ puts: [entry('last')] })
+  expect(isClean(await again.integrity.check())).toBe(true)
+  expect(told).toEqual([])
 })
 
 it('damage that other processes cannot be told of ends the one that found it', async () => {

@@ -133,6 +133,8 @@ export async function newestMeta(pages: PageSource): Promise<Meta> {
   if (newest.txnId > 1 && (newest.txnId - older.txnId !== 1 || newest.txnId % 2 !== (newest === odd ? 1 : 0))) {
     throw new MetadataDamaged(`its two meta pages name the commits ${even.txnId} and ${odd.txnId}`)
   }
+  // Not those of the older one: when LMDB fails to write a meta page, it puts back the id of the earlier commit, but not its trees.
+  requireTrees(newest, newest === odd ? 1 : 0)
   return newest
 }
 
@@ -173,11 +175,15 @@ function readMeta(page: Buffer, place: 0 | 1): Meta {
     free: tree(48, freeTreeFlags),
     main: tree(96, mainTreeFlags),
   }
-  for (const { depth, root } of [meta.free, meta.main]) {
+  return meta
+}
+
+function requireTrees({ free, main, lastPage }: Meta, place: 0 | 1): void {
+  const wrong = (what: string): MetadataDamaged => new MetadataDamaged(`meta page ${place}: ${what}`)
+  for (const { depth, root } of [free, main]) {
     if (depth > depthMax || (root === noPage) !== (depth === 0)) throw wrong(`a tree of depth ${depth}`)
     if (root !== noPage && (root < firstDataPage || root > lastPage)) throw wrong(`a tree at page ${root}`)
   }
-  return meta
 }
 
 /** Throws for a number beyond 2 ** 53, which no real file contains. */
