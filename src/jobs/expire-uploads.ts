@@ -1,6 +1,7 @@
 /** Aborts uploads that were never completed, and forgets the results of old completed ones. */
 import { timeOfId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
+import { lockNow } from '../commits/lock-clock.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { abortCommit } from '../objects/abort-upload.ts'
@@ -12,7 +13,8 @@ export async function expireUploads(
   backend: Backend,
   { abandonedUploadMs, did }: { abandonedUploadMs: number; did?(uploads: number): void },
 ): Promise<number> {
-  const expiredBefore = backend.clock.now() - abandonedUploadMs
+  // Ids have the machine's time. If that clock is set ahead by mistake, the clock of locks does not follow, and no upload ends early.
+  const expiredBefore = Math.min(backend.clock.now(), await lockNow(backend)) - abandonedUploadMs
   let expired = 0
   let { start } = uploads
   while (true) {

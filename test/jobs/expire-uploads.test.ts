@@ -69,6 +69,19 @@ describe('expiry', () => {
     expect((await read(made, 'key')).toString()).toBe('data')
   })
 
+  it.each([
+    ['ahead', 2 * abandonedUploadMs],
+    ['back', -2 * abandonedUploadMs],
+  ])('comes no sooner when the clock of the machine is set %s by mistake', async (_, stepMs) => {
+    const made = await storeWithBucket()
+    const before = await begin(made, 'before')
+    expect(await expire(made)).toBe(0)
+    made.clock.set(stepMs)
+    const after = await begin(made, 'after')
+    expect(await expire(made)).toBe(0)
+    for (const upload of [before, after]) await complete(made, upload, [await sendPart(made, upload, 1, 'data')])
+  })
+
   it('loses to a Complete that comes first', async () => {
     const made = await storeWithBucket()
     const upload = await begin(made, 'key')
