@@ -29,7 +29,9 @@ export function snapshotTask({ everyMs, kept }: { everyMs: number | undefined; k
 /** A repeated run starts from the beginning, and first removes what an earlier run left unfinished. */
 async function makeSnapshot(backend: Backend, task: Pick<RunningTask, 'advance'>, kept: number): Promise<void> {
   await removeUnneeded(backend, kept)
-  const createdMs = backend.clock.now()
+  // Later than the others even if the clock was set back since: otherwise this one would count as the oldest, and recovery would take another for the newest.
+  const newestMs = (await keptSnapshots(backend)).at(-1)?.createdMs ?? 0
+  const createdMs = Math.max(backend.clock.now(), newestMs + 1)
   const targets = backend.blobs.locations
     .filter(({ name }) => name !== ownLocation)
     .map(({ name }) => new SnapshotWriter(backend, name, createdMs))

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { noPublicAccessBlock } from '../../src/access/grants.ts'
 import { bytesSource } from '../../src/byte-source.ts'
+import { serverScope } from '../../src/commits/scope.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
 import { countUsage, UsageKeeper } from '../../src/jobs/count-usage.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
@@ -464,6 +465,36 @@ it('snapshots that are due to go do so, and those that are kept are no orphans',
   expect(after.report.snapshot).toBeDefined()
   expect((await after.kv.range({ ...snapshots, limit: 100 })).length).toBe(4)
   expect((await read(after, 'key')).toString()).toBe('data 4')
+})
+
+it('snapshots of a clock that was ahead hide neither what was written after it was set right, nor the snapshots made since', async () => {
+  made = await recoverableStore(layouts['two copies'])
+  const aheadMs = 10 * 24 * 60 * 60 * 1000
+  made.clock.set(aheadMs)
+  for (let i = 0; i < 3; i++) {
+    await put(made, 'key', `ahead ${i}`)
+    await made.snapshot()
+    tick()
+  }
+  made.clock.set(-aheadMs)
+  await put(made, 'first', 'first')
+  await makeSafeBucket(made, 'second-bucket')
+  const data = { body: bytesSource(Buffer.from('inside')) }
+  await writeObject(made.backend, serverScope('second-bucket'), { key: 'key', attributes: plain, data, conditions: {} })
+  const afterSetBack = await made.recovered()
+  expect((await read(afterSetBack, 'first')).toString()).toBe('first')
+  expect(await recordsOf(afterSetBack)).toEqual(await recordsOf(made))
+
+  made.clock.advance(2 * graceMs)
+  await remove('first')
+  await made.snapshot()
+  made.clock.advance(2 * graceMs)
+  await put(made, 'last', 'last')
+  // Also when the time of the earlier snapshots has come.
+  made.clock.advance(aheadMs)
+  const { report, ...after } = await made.recovered()
+  expect(report.versionsFromShards).toBe(1)
+  expect(await recordsOf(after)).toEqual(await recordsOf(made))
 })
 
 it('blobs with too few shards are told of, and hide nothing', async () => {

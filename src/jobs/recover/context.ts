@@ -40,6 +40,7 @@ export interface Recovery {
   stores: readonly ShardStore[]
   staging: Staging
   locations: readonly RecoveryLocation[]
+  /** Unreferenced data that is older than the snapshot by more than this was never committed. */
   graceMs: number
   /** When the loaded snapshot was taken. */
   takenMs: number | undefined

@@ -1,6 +1,7 @@
 /** The newest metadata snapshot on the stores that can be read whole: finds it, verifies it, and loads it. */
 
 import type { Manifest } from '../../blobs/blobs.ts'
+import { timeOfId } from '../../clock.ts'
 import type { Key } from '../../kv/kv.ts'
 import { readDescription } from '../../records/description-bytes.ts'
 import { garbage, snapshotKey, snapshots } from '../../records/keyspace.ts'
@@ -51,7 +52,7 @@ export async function loadNewest(
   found: readonly FoundSnapshot[],
   isWanted: (key: Key) => boolean,
 ): Promise<void> {
-  const { kv, report, advance } = recovery
+  const { kv, clock, report, advance } = recovery
   for (const snapshot of found) {
     const { id, createdMs, end } = snapshot
     if (end === undefined) continue
@@ -70,8 +71,12 @@ export async function loadNewest(
         advance({ counts: { records: loaded } })
       },
     })
-    report.snapshot = { id, createdMs, entries: end.entries }
-    recovery.takenMs = createdMs
+    // The id has the time of the clock then, and `createdMs` is later if the clock had been set back before.
+    const takenMs = Math.min(createdMs, timeOfId(id))
+    report.snapshot = { id, createdMs: takenMs, entries: end.entries }
+    recovery.takenMs = takenMs
+    // If the clock was ahead then, what was written since looks older than the snapshot.
+    if (takenMs > clock.now()) recovery.graceMs = Number.POSITIVE_INFINITY
     return
   }
 }
