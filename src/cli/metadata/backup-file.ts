@@ -42,7 +42,10 @@ export async function writeBackup(
   pieces: AsyncGenerator<Buffer, PiecesEnd>,
 ): Promise<PiecesEnd> {
   const unfinished = `${path}.${randomId(systemClock)}${unfinishedSuffix}`
-  const file = await open(unfinished, 'wx', 0o600)
+  const file = await open(unfinished, 'wx', 0o600).catch((error: Error) => {
+    // Nobody has heard of the other name.
+    throw Object.assign(error, { path })
+  })
   try {
     try {
       await file.writeFile(mark)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openBackup, writeBackup } from '../../../src/cli/metadata/backup-file.ts'
+import { failureText } from '../../../src/file-failure.ts'
 import type { PiecesEnd } from '../../../src/records/records.ts'
 
 /** Syncs of files by their names, and links, in the order in which they began. */
@@ -64,6 +65,12 @@ test('its bytes are synced before it has its name, and its name before it is sai
   const [bytes = '', ...rest] = done
   expect(bytes).toMatch(/^sync .*a\.backup\.\w+\.unfinished$/)
   expect(rest).toEqual([`link ${path}`, `sync ${root}`])
+})
+
+test('one that cannot be made names the file that was asked for', async () => {
+  const missing = join(root, 'missing', 'a.backup')
+  const failure = await writeBackup(missing, head, undefined, pieces()).catch(failureText)
+  expect(failure).toContain(`cannot open ${missing}: there is no such file or directory`)
 })
 
 test('one that fails leaves nothing, and none takes the place of another', async () => {
