@@ -5,9 +5,10 @@ import { S3Error } from '../errors.ts'
 export interface AuditEntry {
   /** In the form of ISO 8601. */
   time: string
-  /** The port through which the change was requested. */
-  port: 's3' | 'admin'
+  /** The port through which the change was requested. `command`: none, because a command made the change itself. */
+  port: 's3' | 'admin' | 'command'
   operation: string
+  /** Empty, as all that only a request has, if a command made the change. */
   requestId: string
   traceId?: string | undefined
   remote: string
@@ -17,6 +18,8 @@ export interface AuditEntry {
   user?: string | undefined
   /** The browser session that requested it. */
   session?: string | undefined
+  /** The operating system's user who ran the command. */
+  operator?: string
   /** What was changed: names by kind. */
   target: Readonly<Record<string, unknown>>
 }

@@ -1,13 +1,15 @@
 /** `holdfast clock`: shows the time that Object Lock goes by, and lets an operator vouch for the clock of the machine, or of the metadata database. */
 import { confirmLockClock, type LockClockState, lockClockState } from '../commits/lock-clock.ts'
+import { audited } from './audited-command.ts'
 import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
 
 export async function clock(invocation: Invocation): Promise<number> {
   const { extra, json, print } = invocation
-  const state = await withMetadata(invocation, (metadata) =>
-    extra.confirm === true ? confirmLockClock(metadata) : lockClockState(metadata),
-  )
+  const confirm = { operation: 'ConfirmLockClock', target: {} }
+  const state = await (extra.confirm === true
+    ? audited(invocation, confirm, () => withMetadata(invocation, confirmLockClock))
+    : withMetadata(invocation, lockClockState))
   if (json) print(JSON.stringify({ event: 'clock', ...state }))
   else for (const line of stateLines(state, invocation.configuration.metadata !== undefined)) print(line)
   return 0

@@ -137,7 +137,7 @@ export const commands: readonly CommandDeclaration[] = [
     name: 'clock',
     summary:
       'Show the time that decides about Object Lock, or confirm a large step of the clock. Works while a server runs.',
-    options: ['config', 'data', 'logLevel'],
+    options: ['config', 'data', 'auditLog', 'auditWebhook', 'logLevel'],
     extraFlags: [
       {
         flags: '--confirm',
@@ -156,7 +156,7 @@ export const commands: readonly CommandDeclaration[] = [
   {
     name: 'key-ring',
     summary: 'Show the key ring by name and id, or replace one of its keys. Works while a server runs.',
-    options: ['config', 'data', 'logLevel'],
+    options: ['config', 'data', 'auditLog', 'auditWebhook', 'logLevel'],
     extraFlags: [
       { flags: '--rotate <NAME>', summary: 'Make a new key of this name, and wrap the keys of all objects with it.' },
       { flags: '--rewrap', summary: 'Wrap the keys of all objects with the newest key of each name.' },
@@ -170,7 +170,7 @@ export const commands: readonly CommandDeclaration[] = [
   {
     name: 'access',
     summary: 'Explain who may do what, or confirm what guards a recovered bucket. Works while a server runs.',
-    options: ['config', 'data', 'region', 'logLevel'],
+    options: ['config', 'data', 'region', 'auditLog', 'auditWebhook', 'logLevel'],
     extraFlags: [
       { flags: '--from <IP>', summary: 'explain: the address that the request comes from.' },
       { flags: '--user-agent <TEXT>', summary: 'explain: the User-Agent of the request.' },

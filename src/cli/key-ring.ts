@@ -23,6 +23,7 @@ import type { Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { listMembers } from '../members/list-members.ts'
 import type { OpenMetadata } from '../opening/open-backend.ts'
+import { audited } from './audited-command.ts'
 import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
 
@@ -40,9 +41,10 @@ export async function keyRing(invocation: Invocation): Promise<number> {
     rewrap: extra.rewrap === true,
     retire: extra.retire === true,
   }
-  const { ring, report, toCopy } = await withMetadata(invocation, (metadata) =>
-    changeKeyRing(metadata, configuration, asked),
-  )
+  const change = (): Promise<Result> =>
+    withMetadata(invocation, (metadata) => changeKeyRing(metadata, configuration, asked))
+  const entry = entryOf(asked)
+  const { ring, report, toCopy } = await (entry === undefined ? change() : audited(invocation, entry, change))
   const shown = ring.keys.map(({ name, id }, i) => ({
     name,
     id,
@@ -61,6 +63,13 @@ export async function keyRing(invocation: Invocation): Promise<number> {
     if (report.secrets > 0) print(`${report.resealed} of ${report.secrets} access keys' secrets sealed anew`)
   }
   return 0
+}
+
+/** What the audit log says of the change. `undefined`: nothing is changed. */
+function entryOf({ rotate, retire, rewrap }: KeyChange) {
+  if (rotate !== undefined) return { operation: 'RotateKeyRing', target: { key: rotate } }
+  if (retire === true) return { operation: 'RetireKeyRing', target: {} }
+  return rewrap === true ? { operation: 'RewrapKeyRing', target: {} } : undefined
 }
 
 /** The metadata that uses the ring. */

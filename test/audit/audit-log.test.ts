@@ -1,13 +1,32 @@
 /** The audit log's targets: a file that is durable, and a receiver that may be away. */
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { auditFile } from '../../src/audit/audit-file.ts'
 import { type AuditEntry, auditLogOver } from '../../src/audit/audit-log.ts'
 import { auditWebhook } from '../../src/audit/audit-webhook.ts'
+
+/** The paths of what was synced, in order. */
+const synced = vi.hoisted((): string[] => [])
+
+vi.mock('node:fs/promises', async (original) => {
+  const fs = await original<typeof import('node:fs/promises')>()
+  const open = (async (path: string, flags?: string, mode?: number) => {
+    const handle = await fs.open(path, flags, mode)
+    for (const name of ['sync', 'datasync'] as const) {
+      const sync = handle[name].bind(handle)
+      handle[name] = () => {
+        synced.push(path)
+        return sync()
+      }
+    }
+    return handle
+  }) as typeof fs.open
+  return { ...fs, open }
+})
 
 const entry = (operation: string): AuditEntry => ({
   time: '2026-11-23T00:00:00.000Z',
@@ -23,6 +42,7 @@ const entry = (operation: string): AuditEntry => ({
 let directory = ''
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'audit-'))
+  synced.length = 0
   return () => rm(directory, { recursive: true, force: true })
 })
 
@@ -41,6 +61,25 @@ describe('a file', () => {
     await rename(path, `${path}.1`)
     await log.record(entry('Three'))
     expect(await operationsIn(path)).toEqual(['Three'])
+  })
+
+  it('that a full disk cut off within a line takes the next entry on a line of its own', async () => {
+    const path = join(directory, 'audit.jsonl')
+    const log = auditLogOver([auditFile(path)], () => {})
+    await log.record(entry('One'))
+    await appendFile(path, '{"time":"2026-')
+    await log.record(entry('Two'))
+    const lines = (await readFile(path, 'utf8')).split('\n')
+    expect(lines.map((line) => line.slice(0, 14))).toEqual([...Array(3).fill('{"time":"2026-'), ''])
+    expect(JSON.parse(lines[2] ?? '').operation).toBe('Two')
+  })
+
+  it('is named durably in its directory before the first entry counts', async () => {
+    const path = join(directory, 'audit.jsonl')
+    const log = auditLogOver([auditFile(path)], () => {})
+    await log.record(entry('One'))
+    await log.record(entry('Two'))
+    expect(synced.map((file) => file.slice(directory.length))).toEqual(['', '/audit.jsonl', '/audit.jsonl'])
   })
 
   it('that can not be written makes changes impossible, and says so', async () => {

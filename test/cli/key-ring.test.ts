@@ -1,6 +1,6 @@
 /** The key ring of a server: made once, rotated, given by the environment, and missed when it is gone. Secrets are never shown. */
 import { copyFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   CompleteMultipartUploadCommand,
   CreateBucketCommand,
@@ -139,8 +139,11 @@ describe('a key ring in the data directory', () => {
           }
           return written
         })
+        const auditLog = join(dirname(ringFile()), 'audit.jsonl')
         for (const name of ['sse-s3', 'invoices'])
-          expect(await keys('--rotate', name)).toMatchObject({ code: 0, stderr: '' })
+          expect(await keys('--rotate', name, '--audit-log', auditLog)).toMatchObject({ code: 0, stderr: '' })
+        const written = (await readFile(auditLog, 'utf8')).trim().split('\n')
+        expect(written.map((line) => JSON.parse(line).target.key)).toEqual(['sse-s3', 'invoices'])
         expect(await keys('--retire')).toMatchObject({ code: 0, stderr: '' })
         writing = false
         for (const written of await Promise.all(writers)) expect(written).toBeGreaterThan(0)

@@ -5,6 +5,7 @@ import { everyBucket } from '../../jobs/blob-reference.ts'
 import { confirmGuards } from '../../objects/buckets.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import { ownershipOf } from '../../rules/access-list.ts'
+import { audited } from '../audited-command.ts'
 import type { Invocation } from '../command.ts'
 import { withMetadata } from '../stopped-data.ts'
 import { explain } from './explain-access.ts'
@@ -35,7 +36,10 @@ async function status(invocation: Invocation): Promise<number> {
 
 async function confirm(invocation: Invocation, name: string): Promise<number> {
   const { json, print } = invocation
-  const bucket = await withMetadata(invocation, (metadata) => confirmGuards(metadata, name))
+  const entry = { operation: 'ConfirmAccess', target: { bucket: name } }
+  const bucket = await audited(invocation, entry, () =>
+    withMetadata(invocation, (metadata) => confirmGuards(metadata, name)),
+  )
   const wasUnconfirmed = bucket.unconfirmed === true
   const guards = guardsOf(bucket)
   if (json) print(JSON.stringify({ event: 'confirmed', bucket: name, wasUnconfirmed, ...guards }))

@@ -1,0 +1,48 @@
+/** Writes down what a command changes itself, whether a server runs or not. What a command asks a server to change, the server writes down (ADR 0048). */
+import { userInfo } from 'node:os'
+import { systemClock } from '../clock.ts'
+import { openAuditLog } from '../opening/audit.ts'
+import { isoTime } from '../time-text.ts'
+import type { Invocation } from './command.ts'
+import { openCommandLog } from './log.ts'
+
+interface Audited {
+  configuration: Pick<Invocation['configuration'], 'auditLog' | 'auditWebhook' | 'auditWebhookToken' | 'logLevel'>
+  json: boolean
+}
+
+/** Makes the change only if it can be written down. Throws ServiceUnavailable, and what the change throws. */
+export async function audited<T>(
+  { configuration, json }: Audited,
+  { operation, target }: { operation: string; target: Readonly<Record<string, unknown>> },
+  change: () => Promise<T>,
+): Promise<T> {
+  const audit = openAuditLog(configuration, openCommandLog(configuration, { json }))
+  try {
+    await audit.ready()
+    const result = await change()
+    await audit.record({
+      time: isoTime(systemClock.now()),
+      port: 'command',
+      operation,
+      requestId: '',
+      remote: '',
+      accessKeyId: '',
+      account: '',
+      operator: operatorName(),
+      target,
+    })
+    return result
+  } finally {
+    await audit.close()
+  }
+}
+
+/** A container may run as a user without a name. */
+function operatorName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `${process.getuid?.() ?? ''}`
+  }
+}
