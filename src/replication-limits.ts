@@ -8,6 +8,8 @@ export const replicationLimits = {
   destinationsMax: 32,
   /** Of the id of a version in `x-holdfast-replica`: other servers' are longer than those here. */
   versionIdBytesMax: 1024,
+  /** How many versions of a key a copy is looked for in that comes again: as many as can have come while its first request was held up. */
+  copiesLookedAt: 64,
   /** How often to look for queued versions. */
   lookMs: 250,
   /** Entries of the queue that are read at once, and keys that are copied to one destination at the same time. */

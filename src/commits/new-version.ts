@@ -12,6 +12,7 @@ import { retentionFrom } from '../rules/retention.ts'
 import { nextSequence, ownBlob, placeVersion, type VersionInBucket } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
 import { commitKeyDecision, type Decision } from './commit.ts'
+import { findCopy } from './existing-copy.ts'
 import { historyCommit, lockClaim } from './history-commit.ts'
 import { type KeyHistory, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
@@ -75,7 +76,7 @@ const noStamp = (): undefined => undefined
 
 /**
  * Commits an object as the newest version of its key. Every attempt checks the conditions against the current version; the first attempt uses `before`.
- * An object without a retention of its own gets the bucket's default here. A copy of another bucket's version that is the newest already
+ * An object without a retention of its own gets the bucket's default here. A copy of another bucket's version that the key has already
  * is left as it is: then the result has other data than `record`. Throws PreconditionFailed, ConditionalRequestConflict, QuotaExceeded.
  */
 export async function commitObject(
@@ -88,7 +89,7 @@ export async function commitObject(
   const decide = async (attempt: number, cap: Cap | undefined): Promise<Decision<VersionInBucket>> => {
     const history = attempt === 0 ? before : await readHistory(backend, scope, before)
     checkWrite(conditions, history.versions.current, before.key)
-    const made = existingCopy(history, record)
+    const made = await existingCopy(backend, history, record)
     if (made !== undefined) return { result: made, commit: { checks: history.checks } }
     const { object, change, commit } = await placeObject(backend, history, record)
     const result = { bucket: history.bucket.record, record: object }
@@ -102,14 +103,15 @@ export async function commitObject(
   )
 }
 
-/** The newest version, if it is a copy of what `record` is a copy of: the answer that said so got lost, and the copy was sent again. */
-function existingCopy(
-  { bucket, versions: { current } }: KeyHistory,
+/** The copy of what `record` is a copy of, if the key has one. */
+async function existingCopy(
+  { kv }: Backend,
+  history: KeyHistory,
   { attributes: { replication } }: NewRecord,
-): VersionInBucket | undefined {
-  const before = current?.attributes.replication
-  if (current === undefined || replication?.status !== 'REPLICA' || before?.status !== 'REPLICA') return undefined
-  return before.of === replication.of ? { bucket: bucket.record, record: current } : undefined
+): Promise<VersionInBucket | undefined> {
+  if (replication?.status !== 'REPLICA') return undefined
+  const record = await findCopy(kv, history, replication.of)
+  return record?.kind === 'object' ? { bucket: history.bucket.record, record } : undefined
 }
 
 /** The object as the newest version, and the commit that makes it so. */

@@ -2,14 +2,14 @@
 
 import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision, type Decision } from '../commits/commit.ts'
+import { findCopy } from '../commits/existing-copy.ts'
 import { historyCommit, lockClaim } from '../commits/history-commit.ts'
 import { type KeyHistory, readHistory, versionNamed } from '../commits/key-history.ts'
 import { lockNow } from '../commits/lock-clock.ts'
 import { placeMarker } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import { isCopyOf } from '../records/version-id.ts'
 import { checkDelete, conditionally, type DeleteConditions } from '../rules/preconditions.ts'
-import { latestOf, removeCurrent, removeVersion } from '../rules/versions.ts'
+import { removeCurrent, removeVersion } from '../rules/versions.ts'
 
 /** The conditions concern the current object, even when the deletion names a version. */
 export interface Deletion extends DeleteConditions {
@@ -55,9 +55,9 @@ export async function decideDeletion(
   if (deletion.versionId !== undefined) return removeNamed(backend, history, deletion.versionId, deletion, now)
   if (bucket.record.versioning === 'unversioned') return removeOnly(backend, history)
   const { replicaOf, originalMs } = deletion
-  const newest = latestOf(versions)
-  if (replicaOf !== undefined && newest?.kind === 'marker' && isCopyOf(newest, replicaOf)) {
-    return { result: { versionId: newest.versionId, deleteMarker: true }, commit: { checks: history.checks } }
+  const made = replicaOf === undefined ? undefined : await findCopy(backend.kv, history, replicaOf)
+  if (made?.kind === 'marker') {
+    return { result: { versionId: made.versionId, deleteMarker: true }, commit: { checks: history.checks } }
   }
   const { marker, commit } = await placeMarker(backend, history, { now, replicaOf, originalMs })
   return { result: { versionId: marker.versionId, deleteMarker: true }, commit }
