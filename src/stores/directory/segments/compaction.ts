@@ -45,29 +45,29 @@ export class Compaction {
   }
 
   async run({ graceMs, move }: CompactOptions): Promise<CompactResult> {
-    const { batches } = this.#parts
+    const { batches, segments, fileBatches } = this.#parts
+    // Before the markers: another process marks a batch before it makes it, so one that it opens from now on is either marked or not listed.
+    const [segmentNames, fileBatchNames] = [await segments.names(), await fileBatches()]
     const unchecked = new Set((await batches.unchecked()).map(({ id }) => id))
     await this.#dropOrphanedTombstones()
     const emptied: Emptied[] = []
-    for (const segment of await this.#candidates(unchecked, graceMs)) {
+    for (const segment of await this.#candidates(segmentNames, unchecked, graceMs)) {
       const result = await this.#empty(segment, move)
       if (result !== undefined) emptied.push(result)
     }
     await this.#remove(emptied)
     return {
-      removedBatches: emptied.length + (await this.#removeEmptyFileBatches(unchecked)),
+      removedBatches: emptied.length + (await this.#removeEmptyFileBatches(fileBatchNames, unchecked)),
       movedShards: emptied.reduce((sum, { movedShards }) => sum + movedShards, 0),
       freedBytes: emptied.reduce((sum, { freedBytes }) => sum + freedBytes, 0),
     }
   }
 
   /** Mostly dead segments, and small ones (which restarts leave) when there are several to merge. */
-  async #candidates(unchecked: ReadonlySet<string>, graceMs: number): Promise<string[]> {
-    const { segments, tombstones } = this.#parts
-    const someDead = new Set(await tombstones.segments())
+  async #candidates(names: readonly string[], unchecked: ReadonlySet<string>, graceMs: number): Promise<string[]> {
+    const someDead = new Set(await this.#parts.tombstones.segments())
     const mostlyDead: string[] = []
     const small: string[] = []
-    const names = await segments.names()
     // Another process may have removed some.
     const present = new Set(names)
     for (const segment of this.#summaries.keys()) if (!present.has(segment)) this.#summaries.delete(segment)
@@ -169,11 +169,10 @@ export class Compaction {
     for (const segment of orphaned) await tombstones.drop(segment)
   }
 
-  async #removeEmptyFileBatches(unchecked: ReadonlySet<string>): Promise<number> {
-    const { files, fileBatches } = this.#parts
+  async #removeEmptyFileBatches(names: readonly string[], unchecked: ReadonlySet<string>): Promise<number> {
     let removed = 0
-    for (const batch of await fileBatches()) {
-      if (!unchecked.has(batchIdOf('files', batch)) && (await files.removeEmpty(batch))) removed++
+    for (const batch of names) {
+      if (!unchecked.has(batchIdOf('files', batch)) && (await this.#parts.files.removeEmpty(batch))) removed++
     }
     return removed
   }

@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { limits } from '../../../../src/limits.ts'
 import type { DirectorySizes } from '../../../../src/stores/directory/context.ts'
+import type { Fs } from '../../../../src/stores/fs.ts'
 import type { FoundShard, ShardId } from '../../../../src/stores/shard-store.ts'
 import { patternBytes, seededRandom } from '../../../support/seeded.ts'
 import type { SimulatedFs } from '../../simulated-fs.ts'
@@ -52,6 +53,24 @@ function mover({ opened }: Written): { moved: Map<ShardId, ShardId>; move: (shar
   }
 }
 
+/** The file system as another process sees it, who waits before it creates a large file: `events` says `begun`, and waits for `goOn`. */
+function waitingFs(fs: SimulatedFs, events: EventEmitter): Fs {
+  const open: Fs['open'] = async (file, mode) => {
+    if (mode === 'create' && file.startsWith(`${path}/files/`)) {
+      const goingOn = once(events, 'goOn')
+      events.emit('begun')
+      await goingOn
+    }
+    return fs.open(file, mode)
+  }
+  return new Proxy<Fs>(fs, {
+    get: (_, name) => {
+      const own: unknown = name === 'open' ? open : Reflect.get(fs, name)
+      return typeof own === 'function' ? own.bind(fs) : own
+    },
+  })
+}
+
 const refuse = async (): Promise<boolean> => {
   throw new Error('nothing may be moved')
 }
@@ -67,6 +86,30 @@ function bySegment(ids: readonly ShardId[]): ShardId[][] {
 }
 
 describe('compaction', () => {
+  test('leaves the batch that another process has just opened, in which there is nothing yet', async () => {
+    const life = await written()
+    await checkAll(life)
+    const [[, ...dead] = []] = bySegment(life.ids)
+    await life.opened.store.delete(dead)
+    const events = new EventEmitter()
+    const fs = waitingFs(life.fs, events)
+    const { store } = await openStore({ path, fs, clock: life.opened.clock, ...tinySizes, firstOpener: false })
+    let writing: Promise<ShardId> | undefined
+    const result = await life.opened.store.compact({
+      graceMs: 0,
+      move: async (shard) => {
+        const begun = once(events, 'begun')
+        writing ??= put(store, patternBytes(1, 9000), 'large')
+        await begun
+        return mover(life).move(shard)
+      },
+    })
+    expect(result.movedShards).toBe(1)
+    events.emit('goOn')
+    expect(await get(store, (await writing) ?? '', 0, 9000)).toEqual(patternBytes(1, 9000))
+    await store.close()
+  })
+
   test('removes a segment in which nothing lives, with its tombstones, and moves nothing', async () => {
     const life = await written()
     await checkAll(life)
