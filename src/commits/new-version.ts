@@ -1,5 +1,6 @@
 /** Makes a new version the newest of its key: the step that all writes share. */
 
+import { S3Error } from '../errors.ts'
 import type { DefaultRetention } from '../records/bucket-record.ts'
 import type { ObjectDescription } from '../records/descriptions.ts'
 import type { Creation } from '../records/notifications.ts'
@@ -77,7 +78,7 @@ const noStamp = (): undefined => undefined
 /**
  * Commits an object as the newest version of its key. Every attempt checks the conditions against the current version; the first attempt uses `before`.
  * An object without a retention of its own gets the bucket's default here. A copy of another bucket's version that the key has already
- * is left as it is: then the result has other data than `record`. Throws PreconditionFailed, ConditionalRequestConflict, QuotaExceeded.
+ * is left as it is: then the result has other data than `record`. Throws NoSuchBucket, PreconditionFailed, ConditionalRequestConflict, QuotaExceeded.
  */
 export async function commitObject(
   backend: Backend,
@@ -87,7 +88,7 @@ export async function commitObject(
   conditions: WriteConditions,
 ): Promise<VersionInBucket> {
   const decide = async (attempt: number, cap: Cap | undefined): Promise<Decision<VersionInBucket>> => {
-    const history = attempt === 0 ? before : await readHistory(backend, scope, before)
+    const history = attempt === 0 ? before : await readAgain(backend, scope, before)
     checkWrite(conditions, history.versions.current, before.key)
     const made = await existingCopy(backend, history, record)
     if (made !== undefined) return { result: made, commit: { checks: history.checks } }
@@ -101,6 +102,13 @@ export async function commitObject(
       commitKeyDecision(backend, scope.name, before.key, (attempt) => decide(attempt, cap)),
     ),
   )
+}
+
+/** Throws NoSuchBucket where another bucket has the name by now: the wrapped key, the lock and the blob's description belong to the former one. */
+async function readAgain(backend: Backend, scope: BucketScope, before: KeyHistory): Promise<KeyHistory> {
+  const history = await readHistory(backend, scope, before)
+  if (history.bucket.record.id === before.bucket.record.id) return history
+  throw new S3Error('NoSuchBucket', { details: { BucketName: scope.name } })
 }
 
 /** The copy of what `record` is a copy of, if the key has one. */

@@ -111,6 +111,8 @@ async function readCompletion(
   if (upload.state === 'completed') return repeated(upload, completion)
   if (completion.encryption?.by === 'customer') uploadKeyOf(backend, upload, completion, completion.encryption)
   const history = await readHistory(backend, scope, completion)
+  // The bucket was removed and made again between the two reads, and the upload ended with it.
+  if (history.bucket.record.id !== upload.bucketId) throw noSuchUpload(completion.uploadId)
   checkWrite(completion.conditions, history.versions.current, completion.key)
   checkUnchangedSince(completion.conditions, upload.initiatedMs, latestOf(history.versions), completion.key)
   const stored = await readAllParts(backend, completion.uploadId)

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { limits } from '../../src/limits.ts'
+import { deleteBucket } from '../../src/objects/buckets.ts'
 import { completeUpload } from '../../src/objects/complete-upload.ts'
 import { deleteObject } from '../../src/objects/delete-object.ts'
 import { findVersion } from '../../src/objects/find-version.ts'
@@ -14,6 +15,7 @@ import {
   elsewhere,
   garbageOf,
   listedPart,
+  makeBucket,
   outcome,
   partNumbers,
   put,
@@ -127,6 +129,15 @@ describe('completing an upload', () => {
     expect(await outcome(complete(made, upload, [part]))).toBe('NoSuchUpload')
     // The part, which is garbage now.
     expect(await shardsOf(made)).toHaveLength(1)
+  })
+
+  it('in a bucket that is made again while it looks is refused', async () => {
+    const made = await storeWithBucket()
+    const upload = await begin(made, 'key')
+    const part = await sendPart(made, upload, 1, 'part')
+    made.kv.beforeRead(1, () => deleteBucket(made.backend, scope).then(() => makeBucket(made)))
+    expect(await outcome(complete(made, upload, [part]))).toBe('NoSuchUpload')
+    expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
   })
 
   it('with an unknown outcome keeps its note: the commit may have happened', async () => {

@@ -13,6 +13,7 @@ import { writeObject } from '../../src/objects/write-object.ts'
 import { readDescription } from '../../src/records/description-bytes.ts'
 import { ObjectKeys } from '../../src/records/keyspace.ts'
 import { seededRandom } from '../support/seeded.ts'
+import { modeNames, putEncrypted } from './encrypted.ts'
 import {
   elsewhere,
   garbageOf,
@@ -282,6 +283,17 @@ describe('a write and the end of its bucket', () => {
     expect(await shardsOf(made)).toHaveLength(0)
     await makeBucket(made)
     expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
+  })
+
+  it.each(['plain', ...modeNames])('which is made again meanwhile: the write is refused (%s)', async (kind) => {
+    const made = await storeWithBucket()
+    const mode = modeNames.find((name) => name === kind)
+    const write = () =>
+      mode === undefined ? put(made, 'key') : putEncrypted(made.backend, { key: 'key', mode }, Buffer.from('data'))
+    made.kv.beforeNextCommit(() => end(made).then(() => makeBucket(made)))
+    expect(await outcome(write())).toBe('NoSuchBucket')
+    expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
+    expect(await shardsOf(made)).toHaveLength(0)
   })
 
   it('that comes later: the bucket is not empty', async () => {
