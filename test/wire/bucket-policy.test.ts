@@ -566,6 +566,21 @@ wireTests('CopyObject', [
     },
   },
   {
+    it: 'is not allowed for tags that a header names and the copy does not get',
+    ...denied,
+    given: async (wire) => {
+      const condition = { Condition: { StringEquals: { 's3:RequestObjectTag/public': 'no' } } }
+      const allowed = allow(['s3:PutObject', 's3:PutObjectTagging'], everything, { ...ofOther, ...condition })
+      await farAndTagged(allow('s3:GetObject*', ofFar, ofOther))(wire)
+      await wire.must(put(document(allowed)))
+    },
+    ask: { ...copy('/far/a'), vendor: { 'copy-source': '/far/a', tagging: 'public=no' } },
+    afterwards: async (wire) => {
+      const replaced = { 'copy-source': '/far/a', 'tagging-directive': 'REPLACE', tagging: 'public=no' }
+      await wire.must({ ...copy('/far/a'), vendor: replaced })
+    },
+  },
+  {
     it: 'goes by the version of the source',
     ...denied,
     given: farAndTagged(

@@ -190,6 +190,26 @@ const refusals: Row[] = [
       afterwards: isAsItWas('AES256'),
     }),
   ),
+  ...[
+    ['server-side-encryption', 'aws:kms'],
+    ['server-side-encryption-aws-kms-key-id', invoices],
+  ].map(
+    ([key, value]): Row => ({
+      it: `is denied by a policy under s3:x-amz-${key}`,
+      ...refusal('AccessDenied', {}),
+      given: async (wire) => {
+        const Condition = { StringEquals: { [`s3:x-amz-${key}`]: value } }
+        const denied = { Effect: 'Deny', Action: 's3:UpdateObjectEncryption', Condition }
+        const Statement = [{ ...denied, Principal: '*', Resource: 'arn:aws:s3:::wire/*' }]
+        const body = JSON.stringify({ Version: '2012-10-17', Statement })
+        const facts = await stored(storeHeaders)(wire)
+        await wire.must({ method: 'PUT', query: { policy: '' }, body })
+        return facts
+      },
+      ask: ask(elements(invoices)),
+      afterwards: isAsItWas('AES256'),
+    }),
+  ),
   {
     it: 'answers NoSuchKey where there is nothing',
     ...refusal('NoSuchKey', { Key: 'a' }),

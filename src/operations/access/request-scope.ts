@@ -31,6 +31,8 @@ export class ObjectNeededOf extends ObjectNeeded {
 type DeclaredConditions = () => ConditionValues
 
 const noConditions: DeclaredConditions = () => ({})
+const requestedTag = 's3:RequestObjectTag/'
+const requestedTagKeys = 's3:RequestObjectTagKeys'
 const dayMs = 24 * 60 * 60 * 1000
 
 export type ScopedRequest = Pick<
@@ -88,7 +90,10 @@ export class RequestScope implements AskingScope, Asker {
     if (key === 's3:object-lock-remaining-retention-days') return this.#retentionDays()
     // Not the request's version: a copy's source and each entry of a DeleteObjects have a scope with their own.
     if (key === 's3:versionid') return this.#resource.versionId
-    return this.#declaredConditions()[key] ?? this.#request.conditionValue(key) ?? this.#valueOfUpload(key)
+    const declared = this.#declaredConditions()
+    // A header that has no effect satisfies no condition.
+    if (key in declared || (key.startsWith(requestedTag) && requestedTagKeys in declared)) return declared[key]
+    return this.#request.conditionValue(key) ?? this.#valueOfUpload(key)
   }
 
   admit(bucket: BucketRecord, existing?: ReadExisting, upload?: ContinuedUpload): void {

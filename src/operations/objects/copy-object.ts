@@ -103,7 +103,11 @@ export const copyObjectOperation = defineOperation({
     'NotImplemented',
   ],
 
-  conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
+  conditions: ({ taggingDirective }) => ({
+    's3:ObjectCreationOperation': 'true',
+    // A copy that takes the tags of its source asks for none.
+    ...(taggingDirective === 'REPLACE' ? {} : { 's3:RequestObjectTagKeys': undefined }),
+  }),
 
   async handle(context, input) {
     const { backend, scope, scopeOf, bucket, key, customerKeysMayTravel } = context

@@ -19,6 +19,11 @@ export const updateObjectEncryptionOperation = defineOperation({
   output: requestCharged,
   errors: [...errorsOfVersion, 'InvalidRequest', 'AccessDenied', 'KMS.NotFoundException', 'MalformedXML'],
 
+  conditions: ({ body }) => ({
+    's3:x-amz-server-side-encryption': 'aws:kms',
+    's3:x-amz-server-side-encryption-aws-kms-key-id': body['SSE-KMS']?.KMSKeyArn,
+  }),
+
   async handle({ backend, scope, key }, { body, versionId }) {
     const asked = body['SSE-KMS']
     if (asked === undefined) {
