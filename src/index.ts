@@ -21,6 +21,7 @@ import { openIdentities } from './identities/open-identities.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { createBucket } from './objects/buckets.ts'
 import { openAccountBlocks } from './opening/account-blocks.ts'
+import { LateCopyRights } from './opening/copy-rights.ts'
 import { openEndpoint } from './opening/endpoint.ts'
 import { type Failure, type FailureOptions, failurePlan } from './opening/failure-options.ts'
 import {
@@ -197,13 +198,14 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     }
     const log = options.log ?? silentLog()
     const settings = settingsOf(options)
-    const data = await openLibraryData(options, settings, { log, onFatal }, opened)
+    const copyRights = new LateCopyRights()
+    const data = await openLibraryData(options, { ...settings, copyRights }, { log, onFatal }, opened)
     const { backend, credentialsFile, shared, metadataAnswers } = data
     const credentials = await credentialsOf(options, credentialsFile)
     const database = options.metadata?.url
     await patientStart(database, () => makeBuckets(backend, options.buckets ?? []))
     const accounts = withRootKey(parseAccounts(options.accounts), credentials)
-    const identities = await openMetIdentities(data, { accounts, database, log }, opened)
+    const identities = await openMetIdentities(data, { accounts, database, log, copyRights }, opened)
     const failures = new PlannedFailures()
     const endpoint = await openEndpoint({
       backend,
@@ -287,13 +289,20 @@ async function openMetIdentities(
     accounts,
     database,
     log,
-  }: { accounts: readonly Account[]; database: string | undefined; log: Pick<PortLog, 'warn'> },
+    copyRights,
+  }: {
+    accounts: readonly Account[]
+    database: string | undefined
+    log: Pick<PortLog, 'warn'>
+    copyRights: LateCopyRights
+  },
   opened: ClosingStack,
 ): Promise<ServedIdentities> {
   const { backend } = data
   const warn = (message: string): void => log.warn(message)
   const identities = await patientStart(database, () => openIdentities({ backend, accounts, warn }))
   opened.add(identities.close)
+  copyRights.learn(identities)
   await patientStart(database, () => meetOthers(data, accounts, identities, log))
   return identities
 }

@@ -11,6 +11,7 @@ import type { ServedIdentities } from '../identities/identities.ts'
 import { openIdentities } from '../identities/open-identities.ts'
 import { hostDirectory } from '../instance/data-directory.ts'
 import { keptRootKey, type RootKey, readRootKey } from '../instance/root-key.ts'
+import { LateCopyRights } from '../opening/copy-rights.ts'
 import { urlOf } from '../opening/listen-address.ts'
 import { patientStart } from '../opening/metadata/patient-start.ts'
 import { openServedData } from '../opening/open-served-data.ts'
@@ -49,6 +50,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     // This comes before anything is created, so that an operator can set the key first.
     if (configuration.metadata !== undefined)
       await accountsOf(configuration, hostDirectory(configuration.data).credentials)
+    const copyRights = new LateCopyRights()
     const data = await openServedData(
       {
         path: configuration.data,
@@ -59,7 +61,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
         placement: configuration.placement,
         onFatal: (error) => exitOnFatal(log, error),
       },
-      configuration,
+      { ...configuration, copyRights },
       log,
     )
     opened.add(data.close)
@@ -77,6 +79,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       openIdentities({ backend, accounts, warn: (message) => log.warn(message) }),
     )
     opened.add(identities.close)
+    copyRights.learn(identities)
     // This process can't tell other servers of a change. They know it when their lease has ended.
     if (configuration.metadata !== undefined) identities.tellOthers(() => new Promise(() => {}))
     return {

@@ -1,6 +1,7 @@
 /** Opens data for a server, with background jobs that run until it is closed. */
 import { opening } from '../closing-stack.ts'
 import { startEventDelivery } from '../jobs/events/event-delivery.ts'
+import type { CopyRights } from '../jobs/replication/copy-rights.ts'
 import { startReplication } from '../jobs/replication/replication.ts'
 import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
@@ -24,6 +25,8 @@ export interface ServedSettings extends TaskSettings {
   webhooks?: readonly Webhook[]
   /** Absent: none. */
   sites?: readonly SiteSettings[]
+  /** Absent: everybody may copy everything. */
+  copyRights?: CopyRights
 }
 
 export interface ServedLog {
@@ -79,10 +82,10 @@ async function startJobsOf(
   }
   const warn = (message: string): void => log.warn(message)
   const inform = (message: string): void => log.info(message)
-  const { region, webhooks = [], sites = [] } = settings
+  const { region, webhooks = [], sites = [], copyRights: rights } = settings
   const openedSites = await openSites(sites, backend.clock)
   const delivery = startEventDelivery({ backend, region, webhooks, onError, warn, inform })
-  const replication = startReplication({ backend, sites: openedSites, onError, warn, inform })
+  const replication = startReplication({ backend, sites: openedSites, rights, onError, warn, inform })
   const jobs = startJobs({
     backend,
     isLockClockFollowed: post !== undefined,

@@ -41,9 +41,35 @@ export interface ReplicationRule {
   replicaModifications?: false | undefined
 }
 
+/** Who set the rules. The server copies in the place of that sender, with the rights that the sender has at each copy. */
+export interface ReplicationSender {
+  /** Empty: the request was not signed. */
+  accountId: string
+  /** Absent: a key of the account itself. */
+  user?: { name: string; id: string } | undefined
+  /** What narrowed the key of the request. The policies of a user are not here, because they are those of the time of the copy. */
+  permissions?: readonly string[] | undefined
+  keyPolicy?: string | undefined
+  /** Without their documents for a user of an issuer, whose token named them. */
+  policies?: readonly { name: string; document?: string | undefined }[] | undefined
+  session?:
+    | {
+        kind: 'assumed-role' | 'session-token' | 'web-identity'
+        policy?: string | undefined
+        issuedMs: number
+        expiresMs: number
+        claims?: Readonly<Record<string, string | readonly string[]>> | undefined
+      }
+    | undefined
+  /** What policies asked of the request, apart from its time, such as its address: a copy has nothing of the kind. */
+  conditions: Readonly<Record<string, string | readonly string[]>>
+}
+
 export interface ReplicationConfiguration {
   /** The Role that the client gave. It has no effect here. */
   role: string
+  /** Absent: an earlier version took the rules. Then it is the account that owns the bucket. */
+  setBy?: ReplicationSender | undefined
   /** Never empty. */
   rules: readonly ReplicationRule[]
 }

@@ -72,6 +72,22 @@ describe('a request that is no good', () => {
       'InvalidRequest',
     ],
     [
+      'half a character in a value',
+      { method: 'POST', path: '/v1/tasks/cancel', body: '{"kind":"scrub","name":"\\ud800"}' },
+      400,
+      'InvalidRequest',
+    ],
+    [
+      'half a character in a name',
+      {
+        method: 'PUT',
+        path: '/v1/accounts/main/policies/p',
+        body: '{"document":{"Version":"2012-10-17","\\udfff":[]}}',
+      },
+      400,
+      'InvalidRequest',
+    ],
+    [
       'a body whose hash is not signed',
       { method: 'POST', path: users, input: { name: 'x' }, how: { payloadHash: 'UNSIGNED-PAYLOAD' } },
       400,

@@ -1,7 +1,9 @@
 /** Replication gives nobody rights: neither who sets the rules, nor the owner of the bucket. And a copy is taken for that of its original only. */
 import {
   CreateBucketCommand,
+  DeleteBucketPolicyCommand,
   DeleteBucketReplicationCommand,
+  DeleteObjectCommand,
   PutBucketPolicyCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
@@ -33,6 +35,7 @@ interface Statement {
   Action: string | string[]
   Resource?: string | string[]
   NotResource?: string
+  Condition?: object
 }
 
 const allOf = (bucket: string): string[] => [bucket, `${bucket}/*`].map((path) => `arn:aws:s3:::${path}`)
@@ -137,6 +140,94 @@ it('copies nothing that another account keeps from the owner of the bucket', asy
   guests.destroy()
   await expect.poll(async () => Object.keys(await history(world.s3)).sort()).toEqual(['open', 'public'])
   await expect.poll(() => world.warnings.join()).toContain('gave up closed: it belongs to another account')
+})
+
+describe.each([
+  { where: 'another server', arn: remote },
+  { where: 'the same server', arn: local },
+])('what a user has set to copy to $where', ({ arn }) => {
+  const target = () => (arn === remote ? world.far : world.s3)
+  const everywhere: Statement = { Action: 's3:*', Resource: [...allOf(from), `${arn}/*`] }
+
+  async function allowOnly(...statements: Statement[]): Promise<void> {
+    const Statement = statements.map((statement) => ({ Effect: 'Allow', ...statement }))
+    const document = JSON.stringify({ Version: '2012-10-17', Statement })
+    await world.here.identities.users.putInlinePolicy('main', 'ann', { name: 'own', document })
+  }
+
+  /** Rules that the user has set, and a copy that they made. */
+  async function setByAnn(): Promise<void> {
+    await world.here.identities.users.create('main', { name: 'ann' })
+    await allowOnly(everywhere)
+    const { accessKeyId, secretAccessKey } = await world.here.identities.keys.add({ accountId: 'main', user: 'ann' })
+    const client = new S3Client({ ...world.here.clientConfig(), credentials: { accessKeyId, secretAccessKey } })
+    await replicate(client, from, ruleTo(arn))
+    client.destroy()
+    await put(world.s3, 'before', 'copied')
+    await whenCopied(world.s3, 'before')
+  }
+
+  it.each<[string, (name: string) => Promise<unknown>]>([
+    ['is removed', (name) => world.here.identities.users.remove('main', name)],
+    ['is disabled', (name) => world.here.identities.users.setDisabled('main', name, true)],
+  ])('waits when the user %s, until somebody else sets the rules', async (_, end) => {
+    await setByAnn()
+    await end('ann')
+    await put(world.s3, 'after', 'not copied')
+    await expect.poll(() => world.warnings.join()).toContain('who set the rules is gone or disabled')
+    expect(Object.keys(await history(target()))).toEqual(['before'])
+    await replicate(world.s3, from, ruleTo(arn))
+    await whenCopied(world.s3, 'after')
+  })
+
+  it.each<[string, Statement]>([
+    ['write', { Action: 's3:ReplicateObject', Resource: `${arn}/secret/*` }],
+    ['read', { Action: 's3:GetObject*', Resource: `arn:aws:s3:::${from}/secret/*` }],
+  ])('stays where it is if the user may not %s it any more, and the rest goes on', async (_, statement) => {
+    await setByAnn()
+    await allowOnly(everywhere, { ...statement, Effect: 'Deny' })
+    await put(world.s3, 'secret/a', 'not copied')
+    await put(world.s3, 'open/a', 'copied')
+    await whenCopied(world.s3, 'open/a')
+    await expect.poll(() => world.warnings.join()).toContain('who set the rules may not copy it')
+    expect(Object.keys(await history(target())).sort()).toEqual(['before', 'open/a'])
+  })
+
+  it('hides no key any more that the user may not hide', async () => {
+    await setByAnn()
+    await allowOnly(everywhere, { Effect: 'Deny', Action: 's3:ReplicateDelete', Resource: `${arn}/*` })
+    await world.s3.send(new DeleteObjectCommand({ Bucket: from, Key: 'before' }))
+    await expect.poll(() => world.warnings.join()).toContain('who set the rules may not copy it')
+    expect(await read(target(), 'before')).toBe('copied')
+  })
+
+  it('is copied also when the key is gone with which the user set it', async () => {
+    await setByAnn()
+    for (const { accessKeyId } of await world.here.identities.keys.list({ accountId: 'main', user: 'ann' }))
+      await world.here.identities.keys.remove(accessKeyId)
+    await put(world.s3, 'after', 'copied')
+    await whenCopied(world.s3, 'after')
+  })
+})
+
+it('obeys the policy of the destination as it is at each copy', async () => {
+  await replicate(world.s3, from, ruleTo(local))
+  const statement = { Effect: 'Deny', Principal: '*', Action: 's3:ReplicateObject', Resource: allOf(to)[1] }
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] })
+  await world.s3.send(new PutBucketPolicyCommand({ Bucket: to, Policy }))
+  await put(world.s3, 'a', 'copied later')
+  await expect.poll(() => world.warnings.join()).toContain('who set the rules may not copy it')
+  expect(await history(world.s3)).toEqual({})
+  await world.s3.send(new DeleteBucketPolicyCommand({ Bucket: to }))
+  await whenCopied(world.s3, 'a')
+})
+
+it('meets conditions on the request that set the rules', async () => {
+  const Condition = { IpAddress: { 'aws:SourceIp': '127.0.0.0/8' } }
+  const client = await narrowed({ ...source, Condition }, { Action: 's3:*', Resource: allOf(to), Condition })
+  await replicate(client, from, ruleTo(local))
+  await put(world.s3, 'a', 'copied')
+  await whenCopied(world.s3, 'a')
 })
 
 describe.each([

@@ -61,7 +61,7 @@ function readQuery(rawQuery: string): Record<string, string> {
 function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw refused('The body is not UTF-8.')
   const value = jsonIn(body.toString('utf8'))
-  if (isTooDeep(value)) throw refused('The body is nested too deeply.')
+  checkNesting(value)
   return value
 }
 
@@ -73,12 +73,17 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Whoever walks the value by calling itself must not run out of stack. */
-function isTooDeep(value: unknown): boolean {
+/** Half of a character, which JSON can escape: no name in the metadata can hold it. */
+const lone = /[\ud800-\udfff]/u
+
+/** Whoever walks the value by calling itself must not run out of stack. Throws InvalidRequest. */
+function checkNesting(value: unknown): void {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limits.adminInputDepthMax) return true
-    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+    if (depth > limits.adminInputDepthMax) throw refused('The body is nested too deeply.')
+    if (level.some((each) => typeof each === 'string' && lone.test(each))) {
+      throw refused('The body holds half a character.')
+    }
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.entries(each).flat() : []))
   }
-  return false
 }

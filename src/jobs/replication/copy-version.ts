@@ -19,6 +19,7 @@ import { mayBucketOwnerRead } from '../../rules/access-list.ts'
 import { type CopyOutcome, stateAfter } from '../../rules/replication.ts'
 import { StoreOut } from '../../stores/shard-store.ts'
 import { findVersionRecord } from '../version-record.ts'
+import type { CopyRights } from './copy-rights.ts'
 import { copiesOf, originalId, ruleOf } from './queued-version.ts'
 import { CopyRefused, type OriginalVersion, type ReplicaBucket } from './replica-bucket.ts'
 
@@ -28,22 +29,23 @@ export interface CopyContext {
   to: ReplicaBucket
   /** An earlier attempt may have made the copy: its process has ended, or it got no answer. */
   mayBeDone: boolean
+  /** Absent: everybody may copy everything. */
+  rights?: CopyRights | undefined
   /** Stops reading. */
   signal: AbortSignal
 }
 
 /** Rejects with `DestinationAway`, `CopyRefused`, and with what reading rejects with. */
 export async function copyVersion(context: CopyContext, queued: Entry): Promise<CopyOutcome> {
-  const { bucket, to, mayBeDone } = context
+  const { backend, bucket, to, mayBeDone, rights } = context
   const { arn, key, sequence } = replicaOf(queued.key)
   const { bucketId } = replicaCodec.decode(queued.key, queued.value)
   const found =
-    bucketId === bucket.id
-      ? await findVersionRecord(context.backend.kv, { bucket: bucket.name, key, sequence })
-      : undefined
+    bucketId === bucket.id ? await findVersionRecord(backend.kv, { bucket: bucket.name, key, sequence }) : undefined
   const rule = found && ruleOf(bucket, arn, key, found.record)
   if (found === undefined || rule === undefined) return { kind: 'dropped' }
   const { record } = found
+  await rights?.check(backend, { bucket, arn, key, record })
   const copy = copiesOf(record)?.[arn]
   if (record.kind === 'object' && copy !== undefined) {
     await to.change(key, copy, record.attributes)

@@ -1,7 +1,7 @@
 /** A destination on this server. */
 import type { Backend } from '../../commits/backend.ts'
 import type { EncryptionRequest } from '../../commits/encryption.ts'
-import { type BucketScope, serverScope } from '../../commits/scope.ts'
+import type { BucketScope } from '../../commits/scope.ts'
 import { eachOf } from '../../each-of.ts'
 import { S3Error } from '../../errors.ts'
 import { abortUpload } from '../../objects/abort-upload.ts'
@@ -12,6 +12,7 @@ import { findVersion } from '../../objects/find-version.ts'
 import { writePart } from '../../objects/upload-parts.ts'
 import { createUpload } from '../../objects/uploads.ts'
 import { writeObject } from '../../objects/write-object.ts'
+import type { BucketRecord } from '../../records/bucket-record.ts'
 import type { ObjectAttributes } from '../../records/object-attributes.ts'
 import type { Checksum, Encryption, PartRecord } from '../../records/records.ts'
 import type { ReplicationDestination } from '../../records/replication.ts'
@@ -35,11 +36,14 @@ export class OwnBucket implements ReplicaBucket {
   /** `owner`: the account whose bucket is copied. Nothing is written to another account's. */
   constructor(backend: Backend, name: string, owner: string) {
     this.#backend = backend
-    this.#scope = serverScope(name)
+    // Another account can have made a bucket of this name since the last look.
+    const admit = (bucket: BucketRecord): void => this.#refuse(bucket)
+    this.#scope = { name, admit }
     this.#owner = owner
   }
 
   async newestCopyOf(key: string, of: string): Promise<string | undefined> {
+    await this.#requireBucket()
     try {
       const { record } = await findVersion(this.#backend, this.#scope, key, undefined)
       const { replication } = record.attributes
@@ -75,8 +79,11 @@ export class OwnBucket implements ReplicaBucket {
   }
 
   async #requireBucket(): Promise<void> {
-    const found = await readBucket(this.#backend.kv, this.#scope.name)
-    const fault = ownBucketFault(found?.record, this.#owner)
+    this.#refuse((await readBucket(this.#backend.kv, this.#scope.name))?.record)
+  }
+
+  #refuse(bucket: BucketRecord | undefined): void {
+    const fault = ownBucketFault(bucket, this.#owner)
     if (fault !== undefined) throw new DestinationAway(`${this.#scope.name}: ${fault}`)
   }
 

@@ -28,13 +28,20 @@ export interface DestinationStatus extends WaitingVersions {
   fault: string | undefined
 }
 
+interface StatusOptions {
+  /** The bucket to ask for. Absent: all. */
+  only?: string | undefined
+  /** Why who set the rules of the bucket may copy nothing. */
+  senderFault?(bucket: BucketRecord): Promise<string | undefined>
+}
+
 type Sites = ReadonlyMap<string, ReplicationSite>
 
 /** For each destination of each bucket, or of one bucket. Asks every site, and waits a while for those that do not answer. */
 export async function replicationStatuses(
   { kv }: Pick<Backend, 'kv'>,
   sites: Sites,
-  only?: string,
+  { only, senderFault = async () => undefined }: StatusOptions = {},
 ): Promise<DestinationStatus[]> {
   const found: DestinationStatus[] = []
   const asked: { bucket: BucketRecord; destination: string; at: number }[] = []
@@ -45,7 +52,7 @@ export async function replicationStatuses(
   await eachOf(asked, replicationLimits.askedAtOnce, async ({ bucket, destination, at }) => {
     const { name, owner } = bucket
     const waiting = await waitingFor(kv, name, destination, replicationLimits.countedMax)
-    const fault = await faultOf(kv, sites, owner, destination)
+    const fault = (await senderFault(bucket)) ?? (await faultOf(kv, sites, owner, destination))
     found[at] = { bucket: name, owner, destination, ...waiting, fault }
   })
   return found

@@ -11,6 +11,7 @@ import { replicationLimits } from '../../replication-limits.ts'
 import { destinationOf } from '../../rules/replication.ts'
 import { readBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
+import type { CopyRights } from './copy-rights.ts'
 import { settle } from './copy-version.ts'
 import { DestinationQueue } from './destination-queue.ts'
 import { OwnBucket } from './own-bucket.ts'
@@ -22,6 +23,8 @@ import type { Sites } from './sites.ts'
 export interface ReplicationOptions {
   backend: Backend
   sites: Sites
+  /** Absent: everybody may copy everything. */
+  rights?: CopyRights | undefined
   /** Tells the operator that a destination takes no copies, or that some were given up. */
   warn(message: string): void
   /** Tells the operator that it takes them again. */
@@ -69,11 +72,12 @@ class Replication {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { backend, onError } = this.#options
+    const { backend, rights, onError } = this.#options
     while (!signal.aborted) {
       try {
         // Damaged metadata takes no commits, so what was copied would be copied again and again.
-        if ((await backend.kv.integrity.damage()) === undefined) await this.#startPasses(signal)
+        if (rights?.areKnown !== false && (await backend.kv.integrity.damage()) === undefined)
+          await this.#startPasses(signal)
       } catch (error) {
         if (!signal.aborted && !(error instanceof KvUnavailable)) onError(error)
       }
@@ -129,7 +133,7 @@ class Replication {
   }
 
   async #pass(queue: DestinationQueue, { bucket: name, arn }: Waiting, signal: AbortSignal): Promise<void> {
-    const { backend } = this.#options
+    const { backend, rights } = this.#options
     const found = await readBucket(backend.kv, name)
     if (found === undefined) return forgetAll(backend, name, arn)
     const { record: bucket } = found
@@ -143,7 +147,7 @@ class Replication {
       const to = this.#destination(bucket, arn, signal)
       const isInDemand = (): boolean => [...this.#turnedAway.values()].includes(place)
       if (typeof to === 'string') queue.pause(to)
-      else await queue.pass({ backend, bucket, to, signal }, isInDemand)
+      else await queue.pass({ backend, bucket, to, rights, signal }, isInDemand)
     } finally {
       this.#places.set(place, (this.#places.get(place) ?? 1) - 1)
     }

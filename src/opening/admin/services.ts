@@ -36,6 +36,7 @@ import type { AccountBlocks } from '../../operations/access/account-blocks.ts'
 import { operations } from '../../operations/table.ts'
 import type { SiteSettings } from '../../replication-site.ts'
 import { isoTime } from '../../time-text.ts'
+import { senderFault } from '../copy-rights.ts'
 import { replaceStore } from '../placement/replace-store.ts'
 import { refuseUnfitDirectory } from '../placement/replacement-directory.ts'
 import { openSites } from '../sites.ts'
@@ -125,11 +126,14 @@ async function bucketsOf(
 
 const shownQuota = ({ bucket, owner, quota, used }: LimitedBucket) => ({ bucket, owner, ...quota, used })
 
-function replicationOf({ backend, sites }: AdminServicesOptions): AdminServices['replication'] {
+function replicationOf({ backend, sites, identities }: AdminServicesOptions): AdminServices['replication'] {
   let opened: ReturnType<typeof openSites> | undefined
   return async (bucket) => {
     opened ??= openSites(sites, backend.clock)
-    const statuses = await replicationStatuses(backend, await opened, bucket)
+    const statuses = await replicationStatuses(backend, await opened, {
+      only: bucket,
+      senderFault: (of) => senderFault(of, identities),
+    })
     return statuses.map(({ sinceMs, isQueueing, ...status }) => ({
       ...status,
       since: sinceMs === undefined ? undefined : isoTime(sinceMs),

@@ -73,10 +73,10 @@ export const putBucketReplicationOperation = defineOperation({
     const configuration = { role: body.Role, rules: body.Rule.map((element) => toRule(element, backend.clock)) }
     const bucket = await findBucket(backend, scope)
     checkReplication(configuration, bucket)
-    await checkRights(context, bucket, configuration.rules)
+    const setBy = await checkRights(context, bucket, configuration.rules)
     const changed = (record: BucketRecord): BucketRecord => ({
       ...record,
-      replication: checkReplication(configuration, record),
+      replication: { ...checkReplication(configuration, record), setBy },
     })
     await changeBucket(backend, scope, changed, (before) => existingPuts(backend.clock, changed(before)))
     return {}

@@ -4,24 +4,43 @@ import { S3Error } from '../../errors.ts'
 import { findBucket } from '../../objects/buckets.ts'
 import { pauses } from '../../pauses.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
-import type { ReplicationRule } from '../../records/replication.ts'
+import type { ReplicationRule, ReplicationSender } from '../../records/replication.ts'
 import { replicationLimits } from '../../replication-limits.ts'
 import { destinationOf, ownBucketFault, takesMarkers } from '../../rules/replication.ts'
 import { invalidRequest } from '../../rules/rule-filter.ts'
 import { authorize } from '../access/authorize.ts'
-import type { AskingScope, OperationContext } from '../context.ts'
+import { RequestScope } from '../access/request-scope.ts'
+import type { AskingScope, OperationContext, ScopedResource } from '../context.ts'
+import { noting, senderOf } from './replication-sender.ts'
 
-/** Throws InvalidRequest for a bucket that takes no copies, and AccessDenied where the sender may not read or write what the rules copy. */
+/** Who asks, and what of the request conditions asked. */
+interface Rights extends Pick<OperationContext, 'backend' | 'principal' | 'conditionValue'> {
+  scopeOf(resource: ScopedResource, permission: string): AskingScope
+}
+
+/**
+ * Resolves with the sender, as the bucket is to keep it. Throws InvalidRequest for a bucket that takes no copies, and AccessDenied where the sender may not read or
+ * write what the rules copy.
+ */
 export async function checkRights(
   context: OperationContext,
   bucket: BucketRecord,
   rules: readonly ReplicationRule[],
-): Promise<void> {
+): Promise<ReplicationSender> {
+  const { backend, principal } = context
+  const noted = new Map<string, string | readonly string[]>()
+  const request = { ...context, conditionValue: noting(context.conditionValue, noted), expectedBucketOwner: undefined }
+  const scopeOf: Rights['scopeOf'] = (resource, permission) => new RequestScope(request, resource, [permission])
+  await checkEach({ backend, principal, conditionValue: request.conditionValue, scopeOf }, bucket, rules)
+  return senderOf(principal, noted)
+}
+
+async function checkEach(context: Rights, bucket: BucketRecord, rules: readonly ReplicationRule[]): Promise<void> {
   const pause = pauses()
   for (const key of new Set(rules.map(keysOf))) {
     await pause()
     const source = { bucket: bucket.name, key, everyKey: true }
-    context.scopeOf(source, 's3:GetObjectVersionForReplication', undefined).admit(bucket)
+    context.scopeOf(source, 's3:GetObjectVersionForReplication').admit(bucket)
   }
   const kinds = new Map(
     rules.map((rule) => [`${rule.destination.bucketArn} ${takesMarkers(rule)} ${keysOf(rule)}`, rule]),
@@ -47,13 +66,13 @@ const permissionsOf = (rule: ReplicationRule): readonly string[] => [
 
 /** Why a bucket of this server takes no copies. Rejects with AccessDenied. */
 async function ownFault(
-  { backend, scopeOf }: OperationContext,
+  { backend, scopeOf }: Rights,
   { owner }: BucketRecord,
   bucket: string,
   rule: ReplicationRule,
 ): Promise<string | undefined> {
   const [first = '', ...others] = permissionsOf(rule)
-  const scope = scopeOf({ bucket, key: keysOf(rule), everyKey: true }, first, undefined)
+  const scope = scopeOf({ bucket, key: keysOf(rule), everyKey: true }, first)
   for (const permission of others) scope.ask(permission)
   return ownBucketFault(await findIfAny(backend, scope), owner)
 }
@@ -69,7 +88,7 @@ async function findIfAny(backend: OperationContext['backend'], scope: AskingScop
 
 /** Returns what asks the site why the bucket takes no copies. Throws InvalidRequest, AccessDenied. */
 function siteFault(
-  { backend, principal, conditionValue }: OperationContext,
+  { backend, principal, conditionValue }: Rights,
   { owner }: BucketRecord,
   { site: name, to }: { site: string; to: string },
   rule: ReplicationRule,

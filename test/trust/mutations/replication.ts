@@ -115,4 +115,18 @@ export const replicationMutations: readonly Mutation[] = [
     replace: "...(takesMarkers(rule) && keysOf(rule) === '' ?",
     suite: rights,
   },
+  {
+    name: 'a copy is made without looking at what its sender may do by now',
+    file: 'jobs/replication/copy-version.ts',
+    find: 'await rights?.check(backend, { bucket, arn, key, record })',
+    replace: '',
+    suite: rights,
+  },
+  {
+    name: 'rules copy with the rights of the account that a user belonged to',
+    file: 'operations/buckets/replication-sender.ts',
+    find: 'if (user === undefined)\n',
+    replace: 'if (user === undefined || !known.users.has(user.id))\n',
+    suite: rights,
+  },
 ]
