@@ -18,7 +18,7 @@ import { isTrustedAddress, type OidcProvider } from '../sts/oidc/provider-settin
 import { StsError } from '../sts/sts-error.ts'
 import { webHolder } from '../sts/web-holder.ts'
 import type { NewBrowserSession } from './browser-sessions.ts'
-import { LogInRefused } from './log-in-refused.ts'
+import { LogInRefused, notBegun } from './log-in-refused.ts'
 
 const pendingSchema = z.object({
   provider: z.string(),
@@ -108,7 +108,7 @@ export class IssuerLogIns {
     const text = sealed === undefined ? undefined : openText(sealed, label, keys)
     const pending = text === undefined ? undefined : pendingSchema.parse(JSON.parse(text))
     if (pending !== undefined && clock.now() < pending.untilMs) return pending
-    throw new LogInRefused('LogInFailed', 'The log-in was not begun in this browser, or took too long. Begin again.')
+    throw notBegun()
   }
 
   #provider(name: string): OidcProvider {

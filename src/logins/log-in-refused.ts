@@ -35,3 +35,7 @@ export class LogInRefused extends Error {
     return statuses[this.code]
   }
 }
+
+/** A browser comes back from an issuer without what the log-in left in it. */
+export const notBegun = (): LogInRefused =>
+  new LogInRefused('LogInFailed', 'The log-in was not begun in this browser, or took too long. Begin again.')

@@ -10,7 +10,7 @@ import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { Attempts } from './attempts.ts'
 import { type BrowserSession, BrowserSessions } from './browser-sessions.ts'
 import type { IssuerLogIns } from './issuer-log-ins.ts'
-import { LogInRefused } from './log-in-refused.ts'
+import { LogInRefused, notBegun } from './log-in-refused.ts'
 
 export interface LogInsOptions {
   kv: Kv
@@ -71,6 +71,8 @@ export class LogIns {
 
   /** Throws `LogInRefused`. */
   async finishAtIssuer(pending: string | undefined, rawQuery: string, address: string): Promise<LoggedIn> {
+    // Any page can send its visitors here, without what a log-in leaves in a browser. That must not use up their attempts.
+    if (pending === undefined) throw notBegun()
     const attempt = this.#attempts.begin({ address })
     await this.#options.credentials.renewal()
     const session = await (await this.#issuers()).finish(pending, rawQuery)

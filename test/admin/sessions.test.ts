@@ -114,6 +114,15 @@ describe('a log-in', () => {
     expect([refused.status, refused.json.code]).toEqual([429, 'TooManyLogIns'])
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
   })
+
+  it('is not refused because pages of other sites send their visitors back from issuers', async () => {
+    const back = { method: 'GET', path: '/v1/session/issuer/callback', by: 'nobody' } as const
+    for (let i = 0; i < limits.logInsFailedOfAddressMax; i++) {
+      const { headers } = await world.raw({ ...back, plain: { 'sec-fetch-site': 'cross-site' } })
+      expect(headers.location).toBe('/?logIn=LogInFailed')
+    }
+    expect((await logInAs(rootKey)).status).toBe(201)
+  })
 })
 
 it('failed log-ins count for the whole network of an IPv6 address', async () => {
