@@ -1,7 +1,7 @@
 /** Makes a new version the newest of its key: the step that all writes share. */
 
 import { S3Error } from '../errors.ts'
-import type { DefaultRetention } from '../records/bucket-record.ts'
+import type { BucketRecord, DefaultRetention } from '../records/bucket-record.ts'
 import type { ObjectDescription } from '../records/descriptions.ts'
 import type { Creation } from '../records/notifications.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
@@ -32,6 +32,8 @@ export interface NewRecord extends Omit<ObjectRecord, 'kind' | 'sequence' | 'ver
   stamped?: StampedRetention | undefined
   /** As events tell it. */
   madeBy: Creation
+  /** The attributes by the bucket's settings, which can have changed since the body began to come. Throws to refuse. Absent: they do not depend on any. */
+  attributesIn?: ((bucket: BucketRecord) => ObjectAttributes) | undefined
 }
 
 export interface StampedRetention {
@@ -92,7 +94,9 @@ export async function commitObject(
     checkWrite(conditions, history.versions.current, before.key)
     const made = await existingCopy(backend, history, record)
     if (made !== undefined) return { result: made, commit: { checks: history.checks } }
-    const { object, change, commit } = await placeObject(backend, history, record)
+    const attributes = attempt === 0 ? undefined : record.attributesIn?.(history.bucket.record)
+    const placed = attributes === undefined ? record : { ...record, attributes }
+    const { object, change, commit } = await placeObject(backend, history, placed)
     const result = { bucket: history.bucket.record, record: object }
     return { result, commit: cap === undefined ? commit : await cap(commit, growthOf(history.versions, change)) }
   }

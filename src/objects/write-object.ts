@@ -83,10 +83,11 @@ export async function writeObject(backend: Backend, scope: BucketScope, asked: N
     const { sequence } = expected
     const owner = { kind: 'version', bucket: scope.name, key, sequence } as const
     const written = { manifest, owner, size: object.data.body.size, key: blobSeal?.key }
-    return writeSettled(backend, scope, object, written, settled)
+    return writeSettled(backend, scope, asked, written, settled)
   }
   try {
     const record = recordOf(object, expected, encryptionAt, payload.received, manifest)
+    record.attributesIn = asked.accessIn && ((now) => withAccess(asked, now).attributes)
     const version = await commitObject(backend, scope, before, record, conditions)
     if (version.record.data !== record.data) await backend.blobs.remove([manifest])
     return version
@@ -223,6 +224,7 @@ function recordOf(
     versionRandom: random,
     stamped: stampedAt(receivedMs),
     madeBy,
+    attributesIn: undefined,
   }
   return record
 }

@@ -5,7 +5,7 @@ import { sha256Source } from '../../src/auth/payload.ts'
 import { bytesSource } from '../../src/byte-source.ts'
 import { S3Error } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
-import { deleteBucket } from '../../src/objects/buckets.ts'
+import { changeBucket, deleteBucket } from '../../src/objects/buckets.ts'
 import { deleteObject } from '../../src/objects/delete-object.ts'
 import { findVersion } from '../../src/objects/find-version.ts'
 import type { IncomingData } from '../../src/objects/incoming-data.ts'
@@ -271,6 +271,31 @@ describe('a write that fails', () => {
     await expect(put(made, 'key')).rejects.toThrow('the connection was lost')
     expect(await shardsOf(made)).toHaveLength(1)
   })
+})
+
+it('a write goes by the settings of the bucket when it ends, for its owner and its access control list', async () => {
+  const made = await storeWithBucket()
+  const change = (changed: object) => changeBucket(made.backend, scope, (bucket) => ({ ...bucket, ...changed }))
+  const write = () =>
+    writeObject(made.backend, scope, {
+      key: 'key',
+      attributes: plain,
+      accessIn: ({ ownership, publicAccessBlock }) => {
+        if (publicAccessBlock !== undefined) throw new S3Error('AccessDenied')
+        return ownership && { owner: 'other', grants: [] }
+      },
+      data: { body: bytesSource(Buffer.from('data')) },
+      conditions: {},
+    })
+  const ownerNow = async () => (await findVersion(made.backend, scope, 'key', undefined)).record.attributes.owner
+  made.kv.beforeNextCommit(() => change({ ownership: 'ObjectWriter' }))
+  await write()
+  expect(await ownerNow()).toBe('other')
+  made.kv.beforeNextCommit(() => change({ ownership: undefined }))
+  await write()
+  expect(await ownerNow()).toBeUndefined()
+  made.kv.beforeNextCommit(() => change({ publicAccessBlock: { blockPublicAcls: true } }))
+  expect(await outcome(write())).toBe('AccessDenied')
 })
 
 describe('a write and the end of its bucket', () => {
