@@ -61,7 +61,7 @@ export interface ReplicationSender {
         claims?: Readonly<Record<string, string | readonly string[]>> | undefined
       }
     | undefined
-  /** What policies asked of the request, apart from its time, such as its address: a copy has nothing of the kind. */
+  /** What policies asked of the request, such as its address, where a copy has nothing of the kind. */
   conditions: Readonly<Record<string, string | readonly string[]>>
 }
 

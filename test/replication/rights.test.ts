@@ -222,6 +222,16 @@ it('obeys the policy of the destination as it is at each copy', async () => {
   await whenCopied(world.s3, 'a')
 })
 
+it('is taken by a destination that refuses what comes without TLS', async () => {
+  await replicate(world.s3, from, ruleTo(local))
+  const Condition = { BoolIfExists: { 'aws:SecureTransport': 'false' } }
+  const statement = { Effect: 'Deny', Principal: '*', Action: 's3:Replicate*', Resource: allOf(to)[1], Condition }
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] })
+  await world.s3.send(new PutBucketPolicyCommand({ Bucket: to, Policy }))
+  await put(world.s3, 'a', 'copied')
+  await whenCopied(world.s3, 'a')
+})
+
 it('meets conditions on the request that set the rules', async () => {
   const Condition = { IpAddress: { 'aws:SourceIp': '127.0.0.0/8' } }
   const client = await narrowed({ ...source, Condition }, { Action: 's3:*', Resource: allOf(to), Condition })

@@ -7,8 +7,14 @@ import type { ReplicationSender } from '../../records/replication.ts'
 import { destinationOf } from '../../rules/replication.ts'
 import { authorize } from '../access/authorize.ts'
 
-/** What a copy has of its own. */
-const timeKeys: ReadonlySet<string> = new Set(['aws:CurrentTime', 'aws:EpochTime'])
+/** What a copy has of its own. It crosses no network that its bucket's policy could ask about. */
+const valuesOfCopy = (nowMs: number): ReadonlyMap<string, string> =>
+  new Map([
+    ['aws:CurrentTime', new Date(nowMs).toISOString()],
+    ['aws:EpochTime', String(Math.floor(nowMs / 1000))],
+    ['aws:SecureTransport', 'true'],
+  ])
+const keysOfCopy: ReadonlySet<string> = new Set(valuesOfCopy(0).keys())
 
 /** The values that conditions get, noted in `noted`. */
 export function noting(
@@ -17,7 +23,7 @@ export function noting(
 ): (key: string) => ContextValue {
   return (key) => {
     const value = conditionValue(key)
-    if (value !== undefined && !timeKeys.has(key)) noted.set(key, value)
+    if (value !== undefined && !keysOfCopy.has(key)) noted.set(key, value)
     return value
   }
 }
@@ -103,11 +109,8 @@ export function authorizeCopy(
 ): void {
   const { bucket, key, record, arn, to } = copy
   const isMarker = record.kind === 'marker'
-  const times = new Map([
-    ['aws:CurrentTime', new Date(nowMs).toISOString()],
-    ['aws:EpochTime', String(Math.floor(nowMs / 1000))],
-  ])
-  const asker = { principal, conditionValue: (name: string) => times.get(name) ?? conditions[name] }
+  const own = valuesOfCopy(nowMs)
+  const asker = { principal, conditionValue: (name: string) => own.get(name) ?? conditions[name] }
   const source = { ...asker, existing: () => (isMarker ? ('none' as const) : record.attributes) }
   authorize(source, { permission: 's3:GetObjectVersionForReplication', name: bucket.name, bucket, key })
   const { site, bucket: name } = destinationOf(arn) ?? { bucket: '' }
