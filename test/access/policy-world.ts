@@ -56,7 +56,9 @@ function policy(target: PolicyTarget, statements: readonly StatementSpec[], vers
     ...('NotResource' in statement ? {} : { Resource: [bucketArn, `${bucketArn}/*`] }),
     ...statement,
   }))
-  return compilePolicy(parsePolicy(policyText(whole, version), target))
+  // As stored, because what is stored may say more than what is taken now.
+  const stored = target.kind === 'bucket' ? { ...target, stored: true } : target
+  return compilePolicy(parsePolicy(policyText(whole, version), stored))
 }
 
 export const bucketPolicy = (...statements: readonly StatementSpec[]): CompiledPolicy =>

@@ -57,7 +57,7 @@ function decidedHere(pair: Pair): boolean {
       policy:
         pair.bucket === undefined
           ? undefined
-          : compilePolicy(parsePolicy(JSON.stringify(pair.bucket), { kind: 'bucket', bucket })),
+          : compilePolicy(parsePolicy(JSON.stringify(pair.bucket), { kind: 'bucket', bucket, stored: true })),
     },
   }).allowed
 }

@@ -57,6 +57,10 @@ const malformed: readonly [string, string][] = [
     'all but an account that is not there',
     document({ ...open, Principal: undefined, NotPrincipal: { AWS: 'nobody' } }),
   ],
+  [
+    'that all but one may do something',
+    document({ ...open, Principal: undefined, NotPrincipal: { AWS: 'arn:aws:iam::other:root' } }),
+  ],
   ['another bucket', document(allow('s3:GetObject', 'arn:aws:s3:::other/*'))],
   ['an unknown action', document(allow('s3:GetEverything', everything))],
   ['an action that does not go with its resource', document(allow('s3:ListBucket', 'arn:aws:s3:::wire/*'))],
@@ -116,6 +120,12 @@ wireTests('PutBucketPolicy', [
       afterwards: hasPolicy(document(open)),
     }),
   ),
+  {
+    it: 'counts no white space where there is much, and keeps none then',
+    status: 204,
+    ask: put(document(open).replace('{', `{${' \n'.repeat(11 * 1024)}`)),
+    afterwards: hasPolicy(document(open)),
+  },
   {
     it: 'refuses what is too large',
     ...refusal('PolicyTooLarge', {}),

@@ -4,8 +4,8 @@ import { limits } from '../../limits.ts'
 import { parseActions, parseResources } from './parse-actions.ts'
 import { checkConditionsApply, parseConditions } from './parse-conditions.ts'
 import { parsePrincipals } from './parse-principals.ts'
-import type { PolicyDocument, PolicyStatement, PolicyTarget, PolicyVersion } from './policy-document.ts'
-import { type Json, JsonError, type JsonObject, parseJson } from './policy-json.ts'
+import type { PolicyDocument, PolicyStatement, PolicyTarget, PolicyVersion, Principals } from './policy-document.ts'
+import { type Json, JsonError, type JsonObject, parseJson, withoutWhiteSpace } from './policy-json.ts'
 import { malformed, type PolicyPart } from './policy-part.ts'
 
 const versions: readonly PolicyVersion[] = ['2012-10-17', '2008-10-17']
@@ -27,7 +27,8 @@ const statementElements = [
  * @param text JSON as the client sent it.
  */
 export function parsePolicy(text: string, target: PolicyTarget): PolicyDocument {
-  if (Buffer.byteLength(text) > limits.policyBytesMax) throw new S3Error('PolicyTooLarge')
+  const counted = target.kind === 'bucket' ? shortened(text) : text
+  if (Buffer.byteLength(counted) > limits.policyBytesMax) throw new S3Error('PolicyTooLarge')
   const document = readObject(text)
   refuseUnknown(document, documentElements)
   const version = parseVersion(document.get('Version'))
@@ -41,6 +42,11 @@ export function parsePolicy(text: string, target: PolicyTarget): PolicyDocument 
     return parseStatement(statement, sid || `#${i + 1}`, target, version)
   })
   return { kind: target.kind, version, ...(id === undefined ? {} : { id }), statements }
+}
+
+/** A bucket policy as it is kept: as it came, or without white space where it would be too large with it, because S3 counts none. */
+export function shortened(text: string): string {
+  return Buffer.byteLength(text) > limits.policyBytesMax ? withoutWhiteSpace(text) : text
 }
 
 function readObject(text: string): JsonObject {
@@ -72,6 +78,17 @@ function parseText(value: Json | undefined, part: PolicyPart): string | undefine
   throw malformed('The element must be a string', part)
 }
 
+/** S3 refuses it: all but the named may be the whole world, also those who did not sign. Policies that were stored before this was refused stay readable. */
+function checkAllExcept(
+  principals: Principals | undefined,
+  effect: PolicyStatement['effect'],
+  statement: string,
+  target: PolicyTarget,
+): void {
+  if (principals?.negated !== true || effect === 'Deny' || (target.kind === 'bucket' && target.stored === true)) return
+  throw malformed('NotPrincipal needs the effect Deny', { statement, element: 'NotPrincipal' })
+}
+
 /** A single statement needs no list around it. */
 function statementsOf(value: Json | undefined): readonly JsonObject[] {
   if (value === undefined) throw malformed('Missing required field Statement')
@@ -96,6 +113,7 @@ function parseStatement(
     throw malformed('Invalid effect', { statement: name, element: 'Effect' }, String(effect))
   const variables = version === '2012-10-17'
   const principals = parsePrincipals(statement, name, target)
+  checkAllExcept(principals, effect, name, target)
   const actions = parseActions(statement, name, target)
   const resources = parseResources(statement, name, target, variables, actions)
   const conditions = parseConditions(statement.get('Condition'), name, variables)

@@ -5,7 +5,7 @@
  * policy to temporary credentials; neither names principals.
  */
 export type PolicyTarget =
-  /** `stored`: earlier versions of this server took conditions that only some of a statement's actions know, and what they stored goes on. */
+  /** `stored`: earlier versions of this server took what S3 refuses, such as conditions that only some of a statement's actions know. What they stored goes on. */
   | { readonly kind: 'bucket'; readonly bucket: string; readonly stored?: boolean }
   | { readonly kind: 'identity' }
   | { readonly kind: 'session' }

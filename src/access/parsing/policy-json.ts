@@ -23,6 +23,11 @@ export function parseJson(text: string): Json {
   return reader.document()
 }
 
+/** The same JSON without white space between its tokens. What is no JSON stays none only for a reader of the original. */
+export function withoutWhiteSpace(text: string): string {
+  return text.replaceAll(/("(?:[^"\\]|\\[\s\S])*")|[ \t\r\n]+/g, '$1')
+}
+
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const escapes: Readonly<Record<string, string>> = {
   '"': '"',

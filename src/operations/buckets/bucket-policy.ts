@@ -1,6 +1,6 @@
 /** PutBucketPolicy, GetBucketPolicy, DeleteBucketPolicy, GetBucketPolicyStatus. */
 import { compilePolicy } from '../../access/compile-policy.ts'
-import { parsePolicy } from '../../access/parsing/parse-policy.ts'
+import { parsePolicy, shortened } from '../../access/parsing/parse-policy.ts'
 import type { PolicyDocument } from '../../access/parsing/policy-document.ts'
 import { malformed } from '../../access/parsing/policy-part.ts'
 import { vendor } from '../../contract/fields.ts'
@@ -43,7 +43,7 @@ export const putBucketPolicyOperation = defineOperation({
       const { isPublic } = compilePolicy(policy)
       const { publicAccessBlock } = withAccountBlock(bucket, accountBlocks)
       if (isPublic && publicAccessBlock?.blockPublicPolicy === true) throw new S3Error('AccessDenied')
-      return { ...bucket, policy: body }
+      return { ...bucket, policy: shortened(body) }
     })
     return {}
   },
@@ -66,7 +66,7 @@ export const getBucketPolicyOperation = defineOperation({
   target: 'bucket',
   query: ['policy'],
   permission: 's3:GetBucketPolicy',
-  summary: 'Returns the policy of a bucket, as it was set.',
+  summary: 'Returns the policy of a bucket, as it was set. One that had more than 20 KiB has lost its white space.',
   input: ownership,
   output: {},
   outputBody: { kind: 'json' },

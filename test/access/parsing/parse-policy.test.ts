@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { builtInPolicies } from '../../../src/access/built-in-policies.ts'
 import { compilePolicy } from '../../../src/access/compile-policy.ts'
-import { parsePolicy } from '../../../src/access/parsing/parse-policy.ts'
+import { parsePolicy, shortened } from '../../../src/access/parsing/parse-policy.ts'
 import type { PolicyTarget } from '../../../src/access/parsing/policy-document.ts'
 import { S3Error } from '../../../src/errors.ts'
 import {
@@ -17,6 +17,7 @@ import {
 } from '../policy-world.ts'
 
 const identity: PolicyTarget = { kind: 'identity' }
+const storedTarget: PolicyTarget = { kind: 'bucket', bucket: 'photos', stored: true }
 const base: StatementSpec = {
   Effect: 'Allow',
   Principal: '*',
@@ -69,6 +70,22 @@ describe('a policy that S3 refuses', () => {
     const room = 20 * 1024 - policyText([{ ...base, Sid: '' }]).length
     expect(refusal(policyText([{ ...base, Sid: 'x'.repeat(room) }]))).toEqual(['none', ''])
     expect(refusal(policyText([{ ...base, Sid: 'é'.repeat(room / 2 + 1) }]))[0]).toBe('PolicyTooLarge')
+  })
+
+  it('is larger than 20 KB, where white space counts only in policies of users', () => {
+    const text = policyText([{ ...base, Sid: 'a  \\" \t b' }])
+    const spaced = text.replace('{', `{${' \n'.repeat(20 * 1024)}`)
+    expect(refusal(spaced)).toEqual(['none', ''])
+    expect(shortened(spaced)).toBe(text)
+    expect(refusal(spaced, identity)[0]).toBe('PolicyTooLarge')
+    expect(refusal(spaced.replace('"Allow"', '"Al" "low"'))[0]).toBe('MalformedPolicy')
+  })
+
+  it('allows all but the named, unless it is stored already', () => {
+    const statement = { ...without('Principal'), NotPrincipal: { AWS: '111122223333' } }
+    expect(message(statement)).toBe('NotPrincipal needs the effect Deny: statement #1, NotPrincipal')
+    expect(refusal(policyText([statement]), storedTarget)).toEqual(['none', ''])
+    expect(refusal(policyText([{ ...statement, Effect: 'Deny' }]))).toEqual(['none', ''])
   })
 
   it.each([
@@ -395,7 +412,7 @@ describe('Principal', () => {
 
   const spared = (effect: string, named: unknown, who: Parameters<typeof request>[0]): boolean => {
     const statement = { ...without('Principal'), Effect: effect, NotPrincipal: named }
-    const { allows, denies } = compilePolicy(parsePolicy(policyText([statement]), bucketTarget)).evaluate(request(who))
+    const { allows, denies } = compilePolicy(parsePolicy(policyText([statement]), storedTarget)).evaluate(request(who))
     return allows === undefined && denies === undefined
   }
 
