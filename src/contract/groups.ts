@@ -99,10 +99,8 @@ function aclHeaders(refusal: AclRefusal, ...permissions: string[]) {
   } as const
 }
 
-const { grantWrite: _, ...ofObjects } = aclHeaders('AccessControlListNotSupported', 's3:PutObjectAcl')
-
-/** The access control list in a write of an object. */
-export const objectAcl = ofObjects
+/** The access control list in a write of an object. S3 keeps WRITE there too, though it means nothing of an object. */
+export const objectAcl = aclHeaders('AccessControlListNotSupported', 's3:PutObjectAcl')
 
 /** The access control list in a CreateBucket. */
 export const bucketAcl = aclHeaders('InvalidBucketAclWithObjectOwnership', 's3:PutBucketAcl')

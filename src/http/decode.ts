@@ -6,7 +6,7 @@ import { asksForGuarantee } from '../contract/vendor-headers.ts'
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
 import { known } from '../known.ts'
 import type { QueryParameter } from './address.ts'
-import { isTransportName, singleValue, type VendorValues } from './dialect.ts'
+import { isTransportName, singleValue, type VendorValue, type VendorValues } from './dialect.ts'
 import type { RequestHead } from './request-head.ts'
 
 export type Input = Record<string, unknown>
@@ -69,7 +69,7 @@ export function compileFields<Context>(operation: Operation<Context>): FieldDeco
         const value = listVendorHeaders.has(name) ? sent.value : singleValue(sent)
         input[named.key] = named.field.parse(value, sent.sentName)
       } else if (!isTransportName(name) && !accepted.has(name) && !addPrefixed(input, prefixes, name, sent.value)) {
-        if (asksForGuarantee(name)) throw notImplemented(sent.sentName)
+        if (asksForGuarantee(name)) throw refusedHeader(name, sent)
         ignored.ignoredHeaders ??= []
         ignored.ignoredHeaders.push(sent.sentName)
       }
@@ -77,6 +77,11 @@ export function compileFields<Context>(operation: Operation<Context>): FieldDeco
     for (const missing of required) if (input[missing.key] === undefined) throw missingField(missing.field)
     return input
   }
+}
+
+function refusedHeader(name: string, { sentName, value }: VendorValue): S3Error {
+  if (name !== 'copy-source') return notImplemented(sentName)
+  return invalidArgument(sentName, value, 'You can only specify a copy source header for copy requests.')
 }
 
 /** A copy has no body either, but its checksum is the object's. */

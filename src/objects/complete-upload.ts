@@ -253,7 +253,8 @@ function checkExpected(
 ): void {
   if (expected.size !== undefined && expected.size !== actual.size) {
     throw new S3Error('InvalidRequest', {
-      message: `The provided 'mp-object-size' header value ${expected.size} does not match what was computed: ${actual.size}`,
+      vendorMessage: (header) =>
+        `The provided '${header('mp-object-size')}' header value ${expected.size} does not match what was computed: ${actual.size}`,
     })
   }
   if (expected.type !== undefined && expected.type !== actual.type) {

@@ -47,6 +47,9 @@ const ifRange = 'header if-range'
 const replica = 'header x-holdfast-replica'
 const ofOriginal = [replica, 'header x-holdfast-last-modified']
 
+/** S3 takes it of objects too, though no SDK sends it. */
+const writeGrant = 'vendor grant-write'
+
 const encryption = ['', '-aws-kms-key-id', '-bucket-key-enabled', '-context'].map(
   (rest) => `vendor server-side-encryption${rest}`,
 )
@@ -57,8 +60,9 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   'UploadPart request': encryption,
   'UploadPartCopy request': encryption,
   'CompleteMultipartUpload request': encryption,
-  'PutObject request': ofOriginal,
-  'CreateMultipartUpload request': ofOriginal,
+  'PutObject request': [...ofOriginal, writeGrant],
+  'CreateMultipartUpload request': [...ofOriginal, writeGrant],
+  'CopyObject request': [writeGrant],
   'DeleteObject request': ofOriginal,
   'GetObject answer': [replica],
   'HeadObject answer': [replica],

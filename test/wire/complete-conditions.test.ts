@@ -116,6 +116,7 @@ const conditions: Row[] = [
     it: 'refuses another size of the whole',
     proves: ['vendor:mp-object-size'],
     ...refusal('InvalidRequest', {}),
+    message: "The provided '{{prefix}}mp-object-size' header value 5 does not match what was computed: 4",
     given: small,
     ask: complete(only, { vendor: { 'mp-object-size': '5' } }),
     afterwards: isOpen,

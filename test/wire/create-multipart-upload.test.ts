@@ -151,6 +151,7 @@ const rows: Row[] = [
   {
     it: 'refuses a type of checksum without an algorithm',
     ...refusal('InvalidRequest', {}),
+    message: 'The {{prefix}}checksum-type header can only be used with the {{prefix}}checksum-algorithm header.',
     ask: { ...ask, vendor: { 'checksum-type': 'FULL_OBJECT' } },
     afterwards: noneOpen,
   },

@@ -127,6 +127,12 @@ const throughSdk: Row[] = [
     sdk: sdk(GetObjectCommand, { Bucket: 'wire', Key }),
   },
   {
+    it: 'refuses the source of a copy, as it makes none',
+    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}copy-source', ArgumentValue: '/wire/b' }),
+    message: 'You can only specify a copy source header for copy requests.',
+    ask: { method: 'GET', key: 'a', vendor: { 'copy-source': '/wire/b' } },
+  },
+  {
     it: 'answers a part',
     status: 206,
     given: (wire) => multipartObject(wire, [first, last]),

@@ -90,6 +90,8 @@ const rows: Row[] = [
     (range): Row => ({
       it: `refuses range "${range}", as first and last must be given`,
       ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}copy-source-range', ArgumentValue: range }),
+      message:
+        'The {{prefix}}copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
       given: begun(),
       ask: copy({ 'copy-source-range': range }),
       afterwards: noParts,

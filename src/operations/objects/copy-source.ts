@@ -128,7 +128,8 @@ export function copyRange(header: string | undefined, size: number): ByteRange {
     throw invalidVendorArgument(
       'copy-source-range',
       header,
-      'The copy source range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
+      (name) =>
+        `The ${name} value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy`,
     )
   }
   const range = { start: Number(match[1]), end: Number(match[2]) + 1 }

@@ -80,7 +80,8 @@ export const createMultipartUploadOperation = defineOperation({
     const { checksumAlgorithm: algorithm } = input
     if (algorithm === undefined && input.checksumType !== undefined) {
       throw new S3Error('InvalidRequest', {
-        message: 'The checksum-type header can only be used with the checksum-algorithm header.',
+        vendorMessage: (header) =>
+          `The ${header('checksum-type')} header can only be used with the ${header('checksum-algorithm')} header.`,
       })
     }
     const checksum = algorithm && { algorithm, type: checksumTypeOf(algorithm, input.checksumType) }
