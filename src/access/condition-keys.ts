@@ -72,11 +72,21 @@ export interface ConditionKey {
 
 const evaluated: ReadonlySet<string> = new Set(evaluatedKeys.map((key) => key.toLowerCase()))
 
+/** Actions that the reference leaves out of a key's row, though S3 takes policies with both, and compares the key. */
+const leftOut: ReadonlyMap<string, readonly string[]> = new Map([
+  ['s3:x-amz-object-ownership', ['s3:putbucketownershipcontrols']],
+])
+
 /** By name in lower case: condition keys ignore case. */
 export const conditionKeys: ReadonlyMap<string, ConditionKey> = new Map(
   referenceKeys().map(({ name, type, actions }) => [
     name.toLowerCase(),
-    { name, type, use: evaluated.has(name.toLowerCase()) ? 'evaluated' : 'refused', actions },
+    {
+      name,
+      type,
+      use: evaluated.has(name.toLowerCase()) ? 'evaluated' : 'refused',
+      actions: actions && new Set([...actions, ...(leftOut.get(name) ?? [])]),
+    },
   ]),
 )
 

@@ -32,6 +32,22 @@ const openToWriters = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:PutObject', Resource: 'arn:aws:s3:::wire/*' }],
 })
+const enforcingOnly = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [
+    {
+      Effect: 'Allow',
+      Principal: { AWS: 'other' },
+      Action: 's3:PutBucketOwnershipControls',
+      Resource: 'arn:aws:s3:::wire',
+      Condition: { StringEquals: { 's3:x-amz-object-ownership': 'BucketOwnerEnforced' } },
+    },
+  ],
+})
+const allowEnforcing = async (wire: Wire): Promise<void> => {
+  await wire.must(putOwnership('ObjectWriter'))
+  await wire.must({ method: 'PUT', query: { policy: '' }, body: enforcingOnly })
+}
 const putAcl = (grants: string) => putDocument({ acl: '' }, policy(grants))
 
 wireTests('PutBucketOwnershipControls', [
@@ -93,6 +109,20 @@ wireTests('PutBucketOwnershipControls', [
       },
     }),
   ),
+  {
+    it: 'compares what the document asks for with the condition of a policy',
+    status: 200,
+    given: allowEnforcing,
+    ask: { ...put(rule('BucketOwnerEnforced')), signedBy: otherKey },
+    afterwards: holds('BucketOwnerEnforced'),
+  },
+  {
+    it: 'refuses what a policy does not allow in the document',
+    ...refusal('AccessDenied', {}),
+    given: allowEnforcing,
+    ask: { ...put(rule('BucketOwnerPreferred')), signedBy: otherKey },
+    afterwards: holds('ObjectWriter'),
+  },
   ...['', '<Rule/>', rule('Nobody'), rule('ObjectWriter') + rule('ObjectWriter')].map(
     (document): Row => ({
       it: `refuses as malformed: ${document}`,
@@ -155,6 +185,13 @@ wireTests('DeleteBucketOwnershipControls', [
     status: 204,
     given: async (wire) => void (await wire.must(remove)),
     ask: remove,
+  },
+  {
+    it: 'has no ownership that a policy could compare',
+    ...refusal('AccessDenied', {}),
+    given: allowEnforcing,
+    ask: { ...remove, signedBy: otherKey },
+    afterwards: holds('ObjectWriter'),
   },
   ...ownerRows(remove),
 ])

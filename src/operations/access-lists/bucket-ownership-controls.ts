@@ -23,6 +23,7 @@ export const putBucketOwnershipControlsOperation = defineOperation({
   inputBody: requiredDocument(root, shape),
   output: {},
   errors: ['NoSuchBucket', 'InvalidBucketAclWithObjectOwnership', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
+  conditions: ({ body }) => ({ 's3:x-amz-object-ownership': body.Rule[0]?.ObjectOwnership }),
 
   async handle({ backend, scope }, { body }) {
     const [rule, ...more] = body.Rule
