@@ -283,10 +283,14 @@ export const copyOfMarker = {
   originalMs: needs(header(originalTimeHeader, originalTime), 's3:ReplicateDelete'),
 } as const
 
-/** 32 hex digits, or `null`. Throws InvalidArgument for anything else. */
+/** 32 hex digits, or `null`. */
+export const isVersionName = (raw: string): boolean => raw === 'null' || /^[0-9a-f]{32}$/.test(raw)
+export const invalidVersion = 'Invalid version id specified'
+
+/** Throws InvalidArgument for what is no version's name. */
 export const versionName: Parser<string> = (raw, name) => {
-  if (raw === 'null' || /^[0-9a-f]{32}$/.test(raw)) return raw
-  throw invalidArgument(name, raw, 'Invalid version id specified')
+  if (isVersionName(raw)) return raw
+  throw invalidArgument(name, raw, invalidVersion)
 }
 
 export const versionId = query('versionId', versionName)

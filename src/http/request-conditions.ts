@@ -55,7 +55,7 @@ export function conditionValue(request: ConditionedRequest, key: string): Condit
   const parameter = inQuery[key]
   if (parameter !== undefined) return query.find(({ name }) => name === parameter)?.value
   const header = inHeaders[key]
-  if (header !== undefined) return headerValue(head, header)
+  if (header !== undefined) return withoutQuotes(headerValue(head, header))
   const sent = inSentHeaders[key]
   if (sent !== undefined) return headerValue(request.form ?? head, sent)
   const vendor = inVendorHeaders[key] ?? vendorKey.exec(key)?.[1]?.toLowerCase()
@@ -94,6 +94,10 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
       return undefined
   }
 }
+
+/** S3 compares an entity tag without its quotes. */
+const withoutQuotes = (value: string | undefined): string | undefined =>
+  value && (/^"([^"]*)"$/.exec(value)?.[1] ?? value)
 
 /** The source that a copy reads, however the header is encoded, and as a policy may write it: with the first slash or without. */
 function copySource({ vendorValues }: ConditionedRequest): ConditionValue {

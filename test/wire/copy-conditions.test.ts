@@ -184,7 +184,7 @@ const refused: Row[] = [
   },
   {
     it: 'answers InvalidArgument for what can name no version of the source',
-    ...refusal('InvalidArgument', { ArgumentName: 'copy-source', ArgumentValue: 'v1' }),
+    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}copy-source', ArgumentValue: 'v1' }),
     given: copySource,
     ask: copy({ 'copy-source': '/source/from?versionId=v1' }),
     afterwards: isNotThere,

@@ -7,6 +7,7 @@ import { otherKey } from '../support/wire-server.ts'
 import { type TagPair, tagging, tags } from '../support/wire-tags.ts'
 
 const ofBucket = { account: 'main', arn: 'arn:aws:s3:::wire', vendor: { 'account-id': 'main' } } as const
+const oneNeeded = 'At least one tag is required.'
 const list: Ask = { method: 'GET', ...ofBucket }
 const untag: Ask = { method: 'DELETE', ...ofBucket, query: { tagKeys: 'team' } }
 
@@ -85,6 +86,7 @@ wireTests('TagResource', [
     ask: tagResource(['a', '1'], ['a', '2']),
     afterwards: holds(),
   },
+  { it: 'needs a tag', ...refusal('InvalidTag', {}), message: oneNeeded, ask: tagResource() },
   {
     it: 'refuses a wrong digest',
     ...refusal('BadDigest', {}),
@@ -146,6 +148,7 @@ wireTests('UntagResource', [
     ask: { ...untag, query: { tagKeys: 'nothing' } },
     afterwards: holds(['env', 'test'], ['team', 'storage']),
   },
-  { it: 'needs a key', ...refusal('InvalidArgument'), ask: { ...untag, query: {} } },
+  { it: 'needs a key', ...refusal('InvalidTag', {}), message: oneNeeded, ask: { ...untag, query: {} } },
+  { it: 'needs a key with a name', ...refusal('InvalidTag'), ask: { ...untag, query: { tagKeys: '' } } },
   ...strangers(untag),
 ])

@@ -13,6 +13,8 @@ import { tagShape, toTaggingDocument, toTags } from '../objects/tagging-document
 const accountIn = { accountId: required(vendor('account-id', text)), ...ownership } as const
 const tagsShape = struct({ Tags: struct({ Tag: list(tagShape) }) })
 
+const oneNeeded = () => new S3Error('InvalidTag', { message: 'At least one tag is required.' })
+
 /** Throws AccessDenied unless the account that the request names owns the bucket. */
 function ownedBy(accountId: string, bucket: BucketRecord): BucketRecord {
   if (bucket.owner !== accountId) throw new S3Error('AccessDenied')
@@ -33,6 +35,7 @@ export const tagResourceOperation = defineOperation({
 
   async handle({ backend, scope }, { accountId, body }) {
     const added = checkTags(toTags({ TagSet: body.Tags }), 'bucket')
+    if (added.length === 0) throw oneNeeded()
     const keys = new Set(added.map(({ key }) => key))
     await changeBucket(backend, scope, (record) => {
       const bucket = ownedBy(accountId, record)
@@ -67,11 +70,12 @@ export const untagResourceOperation = defineOperation({
   permission: 's3:UntagResource',
   summary: "Removes the bucket's tags with these keys.",
   status: 204,
-  input: { ...accountIn, tagKeys: required(queryList('tagKeys')) },
+  input: { ...accountIn, tagKeys: { ...required(queryList('tagKeys')), missing: oneNeeded } },
   output: {},
-  errors: ['NoSuchBucket', 'InvalidArgument'],
+  errors: ['NoSuchBucket', 'InvalidTag'],
 
   async handle({ backend, scope }, { accountId, tagKeys }) {
+    if (tagKeys.includes('')) checkTags([{ key: '', value: '' }], 'bucket')
     const keys = new Set(tagKeys)
     await changeBucket(backend, scope, (record) => {
       const bucket = ownedBy(accountId, record)

@@ -3,7 +3,7 @@
 import { nobody } from '../../auth/principal.ts'
 import type { BucketScope } from '../../commits/scope.ts'
 import { vendor } from '../../contract/fields.ts'
-import { versionName } from '../../contract/groups.ts'
+import { invalidVersion, isVersionName } from '../../contract/groups.ts'
 import { lenientHttpDate, text } from '../../contract/values.ts'
 import { invalidVendorArgument, S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
@@ -46,7 +46,8 @@ export function parseCopySource(header: string): CopySource {
   const decoded = decodePath(path)
   const version = decodePath(query?.slice(versionParameter.length) ?? '')
   if (decoded === undefined || version === undefined) throw invalid()
-  const versionId = query && versionName(version, 'copy-source')
+  if (query && !isVersionName(version)) throw invalidVendorArgument('copy-source', version, invalidVersion)
+  const versionId = query && version
   const source = decoded.startsWith('/') ? decoded.slice(1) : decoded
   const slash = source.indexOf('/')
   if (slash <= 0 || slash === source.length - 1) throw invalid()
