@@ -92,6 +92,17 @@ describeClient('s3cmd', ['s3cmd', '--version'], (at) => {
     expect(await s3cmd('info', 's3://bucket')).toMatch(/Expiration [Rr]ule: +none/)
   })
 
+  it('makes a bucket a website, shows it, and ends it', async () => {
+    await s3cmd('ws-create', '--ws-index=index.html', '--ws-error=error.html', 's3://bucket')
+    const shown = await s3cmd('ws-info', 's3://bucket')
+    expect(shown).toMatch(/Index document: +index\.html/)
+    expect(shown).toMatch(/Error document: +error\.html/)
+    await s3cmd('ws-delete', 's3://bucket')
+    expect(await at.output('s3cmd', '--config', 's3cfg', 'ws-info', 's3://bucket')).toContain(
+      'Unable to receive website configuration',
+    )
+  })
+
   it('signs a URL', async () => {
     await s3cmd('put', 'tree/plain.txt', 's3://bucket/signed by s3cmd')
     const url = (await s3cmd('signurl', 's3://bucket/signed by s3cmd', '+60')).trim()

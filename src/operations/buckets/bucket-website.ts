@@ -56,7 +56,7 @@ export const putBucketWebsiteOperation = defineOperation({
   permission: 's3:PutBucketWebsite',
   summary: 'Serves the bucket as a website: sets its index and error documents, and its redirects.',
   input: { ...checksumsIn, ...ownership },
-  inputBody: { ...requiredDocument(root, shape, true), bytesMax: limits.websiteDocumentBytesMax },
+  inputBody: { ...requiredDocument(root, shape), bytesMax: limits.websiteDocumentBytesMax },
   output: {},
   errors: ['NoSuchBucket', 'MalformedXML', 'InvalidArgument', 'InvalidRequest', 'BadDigest', 'InvalidDigest'],
 
