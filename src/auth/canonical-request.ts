@@ -141,6 +141,8 @@ const isVendorName = (name: string): boolean =>
 export interface CanonicalParts {
   method: string
   rawPath: string
+  /** The path as its signer wrote it, where the question is whether that is why a signature does not match. */
+  writtenPath?: string
   /** Without the signature itself. */
   query: readonly QueryParameter[]
   headers: HeaderIndex
@@ -158,6 +160,6 @@ export function canonicalRequest(parts: CanonicalParts): string | undefined {
     if (value === undefined) return undefined
     headers += `${name}:${canonicalHeaderValue(value)}\n`
   }
-  const path = canonicalPath(parts.rawPath)
+  const path = parts.writtenPath ?? canonicalPath(parts.rawPath)
   return `${parts.method}\n${path}\n${canonicalQuery(parts.query)}\n${headers}\n${parts.signedHeaders.join(';')}\n${parts.payloadHash}`
 }

@@ -87,6 +87,10 @@ function* otherHosts(signed: CanonicalParts): Generator<Candidate> {
 function* otherPaths(signed: CanonicalParts): Generator<Candidate> {
   const { rawPath } = signed
   const as = (path: string, says: string): Candidate => ({ says, parts: { ...signed, rawPath: path } })
+  yield {
+    says: 'its path was signed as it is written, as curl does: there, everything but letters, digits and -._~/ needs percent-encoding',
+    parts: { ...signed, writtenPath: rawPath },
+  }
   const twice = canonicalPath(rawPath).replaceAll('%', '%25')
   yield as(twice, 'its path was encoded twice before it was signed, as other services than S3 want it')
   yield as(rawPath.replaceAll('+', '%20'), 'a plus in its path was signed as a space')

@@ -27,8 +27,8 @@ const withHeaders = (...headers: Headers): SignedRequest => signed({ headers: [h
 const changed = (request: SignedRequest, name: string, value: string | undefined): SignedRequest =>
   withHeader(request, name, () => value)
 
-function errorOf(request: SignedRequest) {
-  const error = refusal(() => verify(request, credentials, exampleTime))
+function errorOf(request: SignedRequest, time = exampleTime) {
+  const error = refusal(() => verify(request, credentials, time))
   expect(error.code).toBe('SignatureDoesNotMatch')
   return error
 }
@@ -134,6 +134,22 @@ describe('a signature that does not match', () => {
   ])('because of %s', (_, request, says) => {
     const error = errorOf(request)
     expect(error.findReason?.()).toMatch(says)
+  })
+
+  it('because curl signs a path as it is written', () => {
+    const rawHeaders = [
+      ...['Host', 's3.example.com'],
+      'Authorization',
+      'AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20261126/us-east-1/s3/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=9139c362eab67831550a26ab44997f15f31527a9bda4a2a7be2479faa5cc9ff9',
+      ...['X-Amz-Date', '20261126T214551Z'],
+      ...['x-amz-content-sha256', emptySha256],
+      ...['User-Agent', 'curl/8.23.0'],
+      ...['Accept', '*/*'],
+    ]
+    const names = rawHeaders.flatMap((name, i) => (i % 2 === 0 ? [name.toLowerCase()] : []))
+    const sent = { method: 'GET', rawPath: '/bucket/year=2026/12:00.log', rawQuery: '', rawHeaders, names }
+    const error = errorOf({ ...sent, prefix: 'x-amz-' }, Date.UTC(2026, 10, 26, 21, 45, 51))
+    expect(error.findReason?.()).toMatch('its path was signed as it is written, as curl does')
   })
 
   it.each<[string, { query?: number; headers?: number }]>([
