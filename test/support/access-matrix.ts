@@ -213,13 +213,6 @@ export async function guardBucket(wire: Wire, asker: Asker, asked: Asked): Promi
   await wire.must({ method: 'PUT', bucket, query: { publicAccessBlock: '' }, headers, body: restriction })
 }
 
-export async function unguardBucket(wire: Wire, asker: Asker, asked: Asked): Promise<void> {
-  const bucket = asked.needs[0]?.bucket ?? wireBucket
-  if (!asked.isOfBucket || asker.bucketPolicy === undefined) return
-  await wire.must({ method: 'DELETE', bucket, query: { policy: '' } })
-  if (asker.restrictsPublic === true) await wire.must({ method: 'DELETE', bucket, query: { publicAccessBlock: '' } })
-}
-
 /** The request as the asker sends it. */
 export async function requestOf(ask: Ask, asker: Asker, asked: Asked, world: StsWorld): Promise<SignedRequest> {
   const { port, style } = world.wire

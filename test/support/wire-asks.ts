@@ -1,9 +1,10 @@
 /** One request of every operation, and what must be there for all of them to succeed: for tests that ask the same of each. */
 import { expect } from 'vitest'
 import type { ErrorCode } from '../../src/errors.ts'
+import type { KeptState } from './kept-state.ts'
 import { md5Base64 } from './wire-checksums.ts'
 import type { Ask, Wire } from './wire-client.ts'
-import { siteName } from './wire-server.ts'
+import { siteName, type WireServer } from './wire-server.ts'
 import { completeDocument, uploadOf } from './wire-uploads.ts'
 
 export interface OpenUpload {
@@ -262,6 +263,18 @@ export async function prepareAsks(wire: Wire): Promise<OpenUpload> {
   })
   const facts = await uploadOf(wire, ['part'])
   return { uploadId: facts.uploadId ?? '', etag: facts.etag1 ?? '' }
+}
+
+export interface KeptAsks {
+  open: OpenUpload
+  state: KeptState
+}
+
+/** Empties the server and makes what `asks` is about, once for all tests that go back to it. */
+export async function keepAsks(server: Pick<WireServer, 'empty' | 'keep'>, wire: Wire): Promise<KeptAsks> {
+  await server.empty()
+  const open = await prepareAsks(wire)
+  return { open, state: await server.keep() }
 }
 
 /** Holds after `prepareAsks`, and must after everything that was refused. */

@@ -28,6 +28,7 @@ export function wireServer(options: WireServerOptions = {}, start = startWireSer
     },
     logged: (requestId) => begun(started).logged(requestId),
     empty: () => begun(started).empty(),
+    keep: () => begun(started).keep(),
   }
 }
 

@@ -3,7 +3,7 @@ import { Agent } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from './signer.ts'
-import { asks, type OpenUpload, prepareAsks, type Succeeding } from './wire-asks.ts'
+import { asks, type KeptAsks, keepAsks, nothingChanged, type OpenUpload, type Succeeding } from './wire-asks.ts'
 import { openWire, type Style, type Wire } from './wire-client.ts'
 import { startWireServer, type WireServer } from './wire-server.ts'
 
@@ -26,24 +26,26 @@ export function matrixServer(): () => MatrixServer {
   return () => begun(started)
 }
 
-interface Prepared {
+interface Prepared extends KeptAsks {
   wire: Wire
-  open: OpenUpload
 }
 
 /** A client for the tests of a block, each of which begins with what `prepareAsks` makes and nothing else. */
 export function preparedWire(matrix: () => MatrixServer, style: Style): () => Prepared {
   let wire: Wire | undefined
-  let open: OpenUpload | undefined
-  beforeAll(() => {
+  let kept: KeptAsks | undefined
+  beforeAll(async () => {
     wire = openWire(matrix().server.port, style)
+    kept = await keepAsks(matrix().server, wire)
   })
-  afterAll(() => wire?.close())
-  beforeEach(async () => {
-    await matrix().server.empty()
-    open = await prepareAsks(begun(wire))
+  afterAll(async () => {
+    const { open, state } = begun(kept)
+    await state.restore()
+    await nothingChanged(begun(wire), open)
+    wire?.close()
   })
-  return () => ({ wire: begun(wire), open: begun(open) })
+  beforeEach(() => begun(kept).state.restore())
+  return () => ({ wire: begun(wire), ...begun(kept) })
 }
 
 function begun<T>(made: T | undefined): T {

@@ -1,5 +1,6 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Account, AccountKey } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import type { Backend } from '../../src/commits/backend.ts'
@@ -14,9 +15,11 @@ import { openMemoryData } from '../../src/opening/open-memory.ts'
 import { emptyStore } from '../../src/opening/placement/empty-store.ts'
 import { openTemporaryKeys } from '../../src/opening/temporary-keys.ts'
 import { operations } from '../../src/operations/table.ts'
+import type { PublicAccessBlock } from '../../src/records/bucket-record.ts'
 import type { OidcProvider } from '../../src/sts/oidc/provider-settings.ts'
 import { stsActions } from '../../src/sts/sts.ts'
 import type { StsErrorCode } from '../../src/sts/sts-error.ts'
+import { type KeptState, keepState } from './kept-state.ts'
 import { wireMetadata } from './wire-metadata.ts'
 
 /** The account that sends, unless a test says otherwise. */
@@ -49,6 +52,8 @@ export interface WireServer {
   unexpected: unknown[]
   /** Removes all buckets, and what their accounts block. */
   empty(): Promise<void>
+  /** What is stored now, until `empty`. What the main account blocks belongs to it. */
+  keep(): Promise<KeptState>
   /** Throws when an operation answered an error that it does not declare. */
   close(): Promise<void>
 }
@@ -155,6 +160,10 @@ export async function startWireServer({
     },
   })
   const { port } = await server.listen('127.0.0.1', 0)
+  const setBlock = async (block: PublicAccessBlock | undefined): Promise<void> => {
+    if (!isDeepStrictEqual(identities.publicAccessBlock('main'), block))
+      await identities.verbs.accounts.setPublicAccessBlock('main', block)
+  }
   return {
     port,
     identities: identities.verbs,
@@ -167,8 +176,20 @@ export async function startWireServer({
       }),
     empty: async () => {
       await emptyStore(backend)
-      const { publicAccessBlock, verbs } = identities
-      if (publicAccessBlock('main') !== undefined) await verbs.accounts.setPublicAccessBlock('main', undefined)
+      await setBlock(undefined)
+    },
+    keep: async () => {
+      const state = await keepState(backend)
+      const block = identities.publicAccessBlock('main')
+      const blockChanges = (): string[] =>
+        isDeepStrictEqual(identities.publicAccessBlock('main'), block) ? [] : ['the block of the account']
+      return {
+        changes: async () => [...(await state.changes()), ...blockChanges()],
+        restore: async () => {
+          await state.restore()
+          await setBlock(block)
+        },
+      }
     },
     close: async () => {
       await server.close()

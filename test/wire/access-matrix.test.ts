@@ -14,10 +14,10 @@ import {
   requestOf,
   runTimeKeys,
   takeUserPolicy,
-  unguardBucket,
 } from '../support/access-matrix.ts'
+import type { KeptState } from '../support/kept-state.ts'
 import { openStsWorld, type StsWorld } from '../support/sts-world.ts'
-import { type OpenUpload, prepareAsks, type Succeeding } from '../support/wire-asks.ts'
+import { type KeptAsks, keepAsks, type Succeeding } from '../support/wire-asks.ts'
 import { md5Base64 } from '../support/wire-checksums.ts'
 import { exchange, type Reply, type Wire } from '../support/wire-client.ts'
 import { matrixAsk } from '../support/wire-matrix.ts'
@@ -64,33 +64,15 @@ function expected(asker: Asker, asked: Asked, { succeeds, code }: Succeeding): s
   return (hasPolicy ? withPolicy[asked.name] : undefined) ?? code ?? String(succeeds)
 }
 
-interface Asking<Facts> {
-  asked: Asked
-  narrow: NarrowKeys
-  /** Makes in an empty server what is asked for. */
-  prepare(wire: Wire): Promise<Facts>
-  ask(facts: Facts): Succeeding
-}
-
-/** What each asker is answered, and what each must be. */
-async function everyAsker<Facts>({ asked, narrow, prepare, ask }: Asking<Facts>) {
-  const { wire } = world
+/** What each asker is answered, and what each must be. Each finds what is stored in `state`. */
+async function everyAsker(asked: Asked, narrow: NarrowKeys, state: KeptState, sent: Succeeding) {
   const found: Record<string, string> = {}
   const wanted: Record<string, string> = {}
-  let facts: Facts | undefined
   for (const asker of askersOf(asked, narrow, () => runTime)) {
     if (namesActions(asker) && ofOtherServices.includes(asked.name)) continue
-    if (facts === undefined) {
-      await world.empty()
-      facts = await prepare(wire)
-    }
-    const sent = ask(facts)
-    const answer = await answered(sent, asker, asked)
+    await state.restore()
+    found[asker.who] = await answered(sent, asker, asked)
     wanted[asker.who] = expected(asker, asked, sent)
-    found[asker.who] = answer
-    const changesNothing = sent.method === 'GET' || sent.method === 'HEAD' || answer === 'AccessDenied'
-    if (changesNothing && asker.isUnconfirmed !== true) await unguardBucket(wire, asker, asked)
-    else facts = undefined
   }
   return { found, wanted }
 }
@@ -125,10 +107,13 @@ const ofOtherServices = ['ListDirectoryBuckets', 'CreateSession', 'RenameObject'
 const named = (all: readonly Asked[]) => all.map((asked) => [asked.name, asked] as const)
 
 describe('each asker is answered as the declared permissions say', () => {
+  let kept: KeptAsks
+  beforeAll(async () => {
+    kept = await keepAsks(world, world.wire)
+  })
+
   it.each(named(allAsked))('%s', async (name, asked) => {
-    const { narrow } = ordinary
-    const ask = (open: OpenUpload): Succeeding => matrixAsk(name, open)
-    const { found, wanted } = await everyAsker({ asked, narrow, prepare: prepareAsks, ask })
+    const { found, wanted } = await everyAsker(asked, ordinary.narrow, kept.state, matrixAsk(name, kept.open))
     expect(found).toEqual(wanted)
   })
 })
@@ -178,10 +163,18 @@ async function prepareLock(wire: Wire): Promise<string> {
 }
 
 describe('each asker that passes over a lock is answered as the permission for that says', () => {
+  let state: KeptState
+  let versionId: string
+  beforeAll(async () => {
+    await world.empty()
+    versionId = await prepareLock(world.wire)
+    state = await world.keep()
+  })
+
   it.each(named(allBypassing))('%s', async (name, asked) => {
     const ask = overLocks[name]
     if (ask === undefined) throw new Error(`${name} is not in the matrix`)
-    const { found, wanted } = await everyAsker({ asked, narrow: bypassing.narrow, prepare: prepareLock, ask })
+    const { found, wanted } = await everyAsker(asked, bypassing.narrow, state, ask(versionId))
     expect(found).toEqual(wanted)
   })
 })

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from '../support/signer.ts'
 import { inTurn } from '../support/turns.ts'
-import { nothingChanged } from '../support/wire-asks.ts'
 import { type Ask, exchange, type Style, signAsk, styleName } from '../support/wire-client.ts'
 import { matrixAsk, matrixServer, preparedWire, withHeader } from '../support/wire-matrix.ts'
 
@@ -62,7 +61,7 @@ describe.each(ways.map(([style, presigned]) => [styleName(style), style, presign
     const names = operations.filter(({ authentication }) => authentication !== 'form').map(({ name }) => name)
     it.each(names)('%s takes nothing that was added to its URL', async (name) => {
       const { server, agent } = matrix()
-      const { wire, open } = prepared()
+      const { open, state } = prepared()
       const signed = signAsk({ ...matrixAsk(name, open), presigned }, server.port, style)
       const all = additions(signed, presigned, style, names.indexOf(name))
       const taken: string[] = []
@@ -74,7 +73,7 @@ describe.each(ways.map(([style, presigned]) => [styleName(style), style, presign
         await Promise.all(answered)
       }
       expect(taken).toEqual([])
-      await nothingChanged(wire, open)
+      expect(await state.changes()).toEqual([])
     })
   },
 )

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from '../support/signer.ts'
 import { inTurn, isTrust } from '../support/turns.ts'
-import { asks, nothingChanged, type Succeeding } from '../support/wire-asks.ts'
+import { asks, type Succeeding } from '../support/wire-asks.ts'
 import {
   type Ask,
   exchange,
@@ -176,7 +176,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
   const prepared = preparedWire(matrix, style)
   const askOf = (name: string): Succeeding => matrixAsk(name, prepared().open)
   const signed = (ask: Ask): SignedRequest => signAsk(ask, matrix().server.port, style)
-  const unchanged = (): Promise<void> => nothingChanged(prepared().wire, prepared().open)
+  const changes = (): Promise<string[]> => prepared().state.changes()
   /** Status and code, the code from the log, as HEAD has no body. */
   const answer = async (request: SignedRequest): Promise<{ status: number; code: string }> => {
     const { server, agent } = matrix()
@@ -196,7 +196,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
           const answered = await answer(sign(change(askOf(name)), matrix().server.port, style))
           expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code })
         }
-      await unchanged()
+      expect(await changes()).toEqual([])
     },
   )
 
@@ -211,7 +211,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
           const answered = await answer(sign(ask, matrix().server.port, style))
           expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code: expected })
         }
-      await unchanged()
+      expect(await changes()).toEqual([])
     },
   )
 
@@ -228,7 +228,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
           if (name === 'CreateBucket')
             await prepared().wire.must({ method: 'DELETE', bucket: 'another', signedBy: otherKey })
         }
-      await unchanged()
+      expect(await changes()).toEqual([])
     },
   )
 

@@ -1,8 +1,8 @@
 /** Every row of the support table that is refused, asked of a server in a request that is otherwise valid: it is answered by its error, which names it, and nothing changes. */
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { errorTable } from '../../src/errors.ts'
 import { operationRows, type TableRow, tableRows } from '../support/table-rows.ts'
-import { asks, nothingChanged, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
+import { asks, type KeptAsks, keepAsks, nothingChanged, type OpenUpload } from '../support/wire-asks.ts'
 import { type Ask, type Style, styleName, styles } from '../support/wire-client.ts'
 import { withElement } from '../support/wire-elements.ts'
 import { wireServer, wireTo } from '../support/wire-fixture.ts'
@@ -60,11 +60,11 @@ const server = wireServer()
 describe.each(styles.map((style) => [styleName(style), style] as const))(
   `%s: ${refusedOperations.length} operations, ${refusedRows.length} rows refused, ${partialRows.length} for some values`,
   (_, style) => {
-    let open: OpenUpload
+    let kept: KeptAsks
     const wire = wireTo(server, style, async (wire) => {
-      await server.empty()
-      open = await prepareAsks(wire)
+      kept = await keepAsks(server, wire)
     })
+    afterAll(() => nothingChanged(wire, kept.open))
 
     it.each(refusedOperations.map((row) => [row.name, row] as const))('%s', async (name, row) => {
       const ask: Ask = {
@@ -80,12 +80,12 @@ describe.each(styles.map((style) => [styleName(style), style] as const))(
       expect({ status: reply.status, operation, code }).toEqual({ status: 501, operation: name, code: row.refusal })
       const said = readXml(reply.body)
       expect(said.value).toMatchObject({ Code: 'NotImplemented', NotImplemented: name })
-      await nothingChanged(wire, open)
+      expect(await kept.state.changes()).toEqual([])
     })
 
     it.each([...refusedRows, ...partialRows].map((row) => [row.id, row] as const))('%s', async (_, row) => {
       const { refusal = 'NotImplemented' } = row
-      const reply = await wire.ask(requestOf(row, open))
+      const reply = await wire.ask(requestOf(row, kept.open))
       const { operation, code } = await server.logged(reply.headers.get(`${style.prefix}request-id`) ?? '')
       expect(operation).toBe(row.operation)
       if (reply.status === 200 && row.operation === 'DeleteObjects') {
@@ -94,7 +94,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))(
         expect({ status: reply.status, code }).toEqual({ status: errorTable[refusal].status, code: refusal })
         if (refusal === 'NotImplemented' && reply.body.length > 0) expectNamed(reply.body, row, style)
       }
-      await nothingChanged(wire, open)
+      expect(await kept.state.changes()).toEqual([])
     })
   },
 )

@@ -36,16 +36,16 @@ function by({ sessionToken, ...signedBy }: TemporaryKey, ask: Ask): Ask {
 
 const rows = operations.map(({ name, method }) => ({ name, isHead: method === 'HEAD' }))
 
-describe.each(rows)('$name', ({ name, isHead }) => {
+describe('keys that have not expired', () => {
   const prepared = preparedWire(() => ({ server: world, agent }), { prefix: 'x-amz-', hosting: 'path' })
 
-  it('is done for keys of the owner', async () => {
+  it.each(rows)('$name is done for keys of the owner', async ({ name }) => {
     const { wire, open } = prepared()
     const ask = matrixAsk(name, open)
     expect((await wire.ask(by(keys.owner, ask))).status).toBe(ask.succeeds)
   })
 
-  it('is refused to keys that are narrowed', async () => {
+  it.each(rows)('$name is refused to keys that are narrowed', async ({ name, isHead }) => {
     const { wire, open } = prepared()
     const reply = await wire.ask(by(keys.narrowed, matrixAsk(name, open)))
     // It answers for each key by itself.
@@ -53,7 +53,7 @@ describe.each(rows)('$name', ({ name, isHead }) => {
     expect([reply.status, isHead ? 'AccessDenied' : codeOf(reply)]).toEqual([status, 'AccessDenied'])
   })
 
-  it('is refused to keys without their token', async () => {
+  it.each(rows)('$name is refused to keys without their token', async ({ name, isHead }) => {
     const { wire, open } = prepared()
     const { sessionToken: _token, ...signedBy } = keys.owner
     const reply = await wire.ask({ ...matrixAsk(name, open), signedBy })

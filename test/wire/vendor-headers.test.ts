@@ -1,8 +1,8 @@
 /** Vendor headers that an operation does not declare: what guarantees something is refused by name, also when it is misspelled, and all others pass. */
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { meaninglessElsewhere } from '../../src/contract/vendor-headers.ts'
 import { operations } from '../../src/operations/table.ts'
-import { asks, nothingChanged, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
+import { asks, type KeptAsks, keepAsks } from '../support/wire-asks.ts'
 import type { Reply } from '../support/wire-client.ts'
 import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { errorIn } from '../support/wire-rows.ts'
@@ -68,15 +68,15 @@ const declaredBy = (operation: string): ReadonlySet<string> =>
 
 describe.each(['x-amz-', 'x-store-'] as const)('%s', (prefix) => {
   const wire = wireTo(server, { prefix, hosting: 'path' })
-  let open: OpenUpload
-  beforeEach(async () => {
-    await server.empty()
-    open = await prepareAsks(wire)
+  let kept: KeptAsks
+  beforeAll(async () => {
+    kept = await keepAsks(server, wire)
   })
+  beforeEach(() => kept.state.restore())
   const logLine = (reply: Reply) => server.logged(reply.headers.get(`${prefix}request-id`) ?? '')
 
   it.each(names)('%s refuses by name what guarantees something and is not its own', async (name) => {
-    const { succeeds: _, ...ask } = asks(open)[name] ?? { succeeds: 0, method: 'GET' }
+    const { succeeds: _, ...ask } = asks(kept.open)[name] ?? { succeeds: 0, method: 'GET' }
     for (const presigned of [false, true])
       for (const guarantee of guarantees) {
         const reply = await wire.ask({ ...ask, presigned, vendor: { ...ask.vendor, [guarantee]: 'x' } })
@@ -86,7 +86,7 @@ describe.each(['x-amz-', 'x-store-'] as const)('%s', (prefix) => {
         if (reply.body.length > 0)
           expect(errorIn(readXml(reply.body))).toMatchObject({ NotImplemented: expected.refused })
       }
-    await nothingChanged(wire, open)
+    expect(await kept.state.changes()).toEqual([])
   })
 
   it.each(names)('%s passes what asks for nothing, and says in its log line what that was', async (name) => {
@@ -94,9 +94,8 @@ describe.each(['x-amz-', 'x-store-'] as const)('%s', (prefix) => {
     const meaningless = [...meaninglessElsewhere.keys()].filter((other) => !declared.has(other) && !(other in harmless))
     const extra = { ...harmless, ...Object.fromEntries(meaningless.map((other) => [other, 'REPLACE'])) }
     for (const presigned of [false, true]) {
-      await server.empty()
-      open = await prepareAsks(wire)
-      const { succeeds, code = '', ...ask } = asks(open)[name] ?? { succeeds: 0, method: 'GET' }
+      await kept.state.restore()
+      const { succeeds, code = '', ...ask } = asks(kept.open)[name] ?? { succeeds: 0, method: 'GET' }
       const reply = await wire.ask({ ...ask, presigned, vendor: { ...ask.vendor, ...extra } })
       const line = await logLine(reply)
       expect({ status: reply.status, code: line.code }, reply.body.toString()).toEqual({ status: succeeds, code })

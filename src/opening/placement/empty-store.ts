@@ -2,8 +2,8 @@
 
 import type { Backend } from '../../commits/backend.ts'
 import { systemPrefix } from '../../instance/sealed-record.ts'
-import type { Key, Kv } from '../../kv/kv.ts'
-import { endOfPrefix } from '../../kv/ordered-key.ts'
+import type { Kv } from '../../kv/kv.ts'
+import { endOfPrefix, type KeyRange } from '../../kv/ordered-key.ts'
 import { identities } from '../../records/keyspace.ts'
 import type { ShardStore } from '../../stores/shard-store.ts'
 
@@ -11,18 +11,22 @@ const batchMax = 1000
 const firstKey = Buffer.alloc(0)
 /** Greater than every key, because a table's name is a letter. */
 const lastKey = Buffer.from([0xff])
+/** The metadata of what clients stored. */
+export const clientRanges: readonly KeyRange[] = [
+  { start: firstKey, end: identities.start },
+  { start: identities.end, end: systemPrefix },
+  { start: endOfPrefix(systemPrefix), end: lastKey },
+]
 
 /** Removes metadata first, so that a request under way loses its bucket and fails cleanly, and finds no key whose data is gone. */
 export async function emptyStore({ kv, blobs }: Backend): Promise<void> {
-  await deleteRange(kv, firstKey, identities.start)
-  await deleteRange(kv, identities.end, systemPrefix)
-  await deleteRange(kv, endOfPrefix(systemPrefix), lastKey)
+  for (const range of clientRanges) await deleteRange(kv, range)
   await Promise.all(blobs.stores.map(emptyShards))
 }
 
-async function deleteRange(kv: Kv, start: Key, end: Key): Promise<void> {
+async function deleteRange(kv: Kv, range: KeyRange): Promise<void> {
   while (true) {
-    const entries = await kv.range({ start, end, limit: batchMax })
+    const entries = await kv.range({ ...range, limit: batchMax })
     if (entries.length === 0) return
     await kv.commit({ deletes: entries.map((entry) => entry.key) })
   }
