@@ -14,20 +14,39 @@ import { printable } from './printable.ts'
 
 type Flags = Partial<Record<OptionName, string[]>>
 
-const print = (line: string): void => void process.stdout.write(`${printable(line)}\n`)
-const script = (text: string): void => void process.stdout.write(text)
-const notice = (line: string): void => void process.stderr.write(`holdfast: ${printable(line)}\n`)
+/** What a command has of the process that it runs in. */
+export interface CommandProcess {
+  environment: NodeJS.ProcessEnv
+  directory: string
+  stdout: Pick<NodeJS.WritableStream, 'write'>
+  stderr: Pick<NodeJS.WritableStream, 'write'>
+}
+
+const thisProcess: CommandProcess = {
+  environment: process.env,
+  // Asked for when a command runs, because the directory may be gone.
+  get directory() {
+    return process.cwd()
+  },
+  stdout: process.stdout,
+  stderr: process.stderr,
+}
 
 /** `words` follow the program's name. */
-export async function runCli(words: readonly string[]): Promise<number> {
+export async function runCli(words: readonly string[], within = thisProcess): Promise<number> {
+  const { stdout, stderr } = within
   let exitCode: number = exitCodes.done
   const completed = withDefaultCommand(words)
   const program = new Command('holdfast')
     .description('An S3-compatible object store.')
     .version(version, '-V, --version')
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+    })
   for (const declaration of commands) {
-    addCommand(program, declaration, (code) => {
+    addCommand(program, declaration, within, (code) => {
       exitCode = code
     })
   }
@@ -38,11 +57,11 @@ export async function runCli(words: readonly string[]): Promise<number> {
     // Commander has already printed the problem, or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
     // A stack has lines.
-    process.stderr.write(`holdfast: ${messageOf(error)}\n`)
+    stderr.write(`holdfast: ${messageOf(error)}\n`)
     return error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failed
   } finally {
     const command = commands.find(({ name }) => name === completed[0])
-    if (command?.isServer !== true) await outputRead()
+    if (command?.isServer !== true) await outputRead(stdout)
   }
 }
 
@@ -53,7 +72,13 @@ function withDefaultCommand(words: readonly string[]): string[] {
   return isForProgram || (first !== undefined && !first.startsWith('-')) ? [...words] : [defaultCommand, ...words]
 }
 
-function addCommand(program: Command, declaration: CommandDeclaration, done: (exitCode: number) => void): void {
+function addCommand(
+  program: Command,
+  declaration: CommandDeclaration,
+  within: CommandProcess,
+  done: (exitCode: number) => void,
+): void {
+  const { environment, stdout, stderr } = within
   const flags: Flags = {}
   const command = program.command(declaration.name).description(declaration.summary)
   for (const name of declaration.options) command.addOption(tableOption(name, flags))
@@ -70,8 +95,8 @@ function addCommand(program: Command, declaration: CommandDeclaration, done: (ex
     Object.assign(flags, declaration.optionsOf?.(command.opts()))
     const sources = {
       flags,
-      environment: process.env,
-      directory: process.cwd(),
+      environment,
+      directory: within.directory,
       ...(declaration.initial === undefined ? {} : { initial: declaration.initial }),
     }
     const load = (): Promise<Configuration> => loadConfiguration(sources)
@@ -79,8 +104,12 @@ function addCommand(program: Command, declaration: CommandDeclaration, done: (ex
     const extra: Record<string, unknown> = command.opts()
     const given = words === undefined ? [] : command.args
     const json = extra.json === true
-    const { environment } = sources
-    const output = { json, print, script, notice }
+    const output = {
+      json,
+      print: (line: string): void => void stdout.write(`${printable(line)}\n`),
+      script: (text: string): void => void stdout.write(text),
+      notice: (line: string): void => void stderr.write(`holdfast: ${printable(line)}\n`),
+    }
     done(await declaration.run({ commands, configuration, load, words: given, extra, environment, ...output }))
   })
 }
@@ -109,9 +138,9 @@ function collecting(option: Option, name: OptionName, flags: Flags): Option {
 }
 
 /** Resolves when the reader has taken all output, or has gone. Exiting earlier would truncate the output. */
-function outputRead(): Promise<void> {
+function outputRead(stdout: CommandProcess['stdout']): Promise<void> {
   return new Promise((resolve) => {
-    process.stdout.write('', () => resolve())
+    stdout.write('', () => resolve())
   })
 }
 

@@ -11,6 +11,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, describe, expect, test } from 'vitest'
+import { runHere } from './command-here.ts'
 import {
   environmentKey,
   keyVariables,
@@ -50,7 +51,7 @@ async function start(...more: string[]): Promise<Server2> {
 /** Runs a command against the server, and gives what it says with `--json`. */
 async function command(asked: readonly string[], variables: Record<string, string> = keyVariables): Promise<Outcome> {
   const { adminEndpoint = '' } = started.server?.ready ?? {}
-  return run([...asked, '--admin-endpoint', adminEndpoint, '--json'], variables).ended
+  return runHere([...asked, '--admin-endpoint', adminEndpoint, '--json'], variables)
 }
 
 async function done(...asked: string[]) {
@@ -433,7 +434,7 @@ describe('a command', () => {
     [['keys', 'list', '--retire'], /belong to `holdfast key-ring`/],
     [['policies', 'put', 'p', '/nonexistent.json'], /nonexistent\.json/],
   ])('%j is wrong usage', async (asked, expected) => {
-    const outcome = await run([...asked, '--admin-endpoint', 'http://127.0.0.1:1'], keyVariables).ended
+    const outcome = await runHere([...asked, '--admin-endpoint', 'http://127.0.0.1:1'], keyVariables)
     expect([outcome.code, outcome.stdout]).toEqual([2, ''])
     expect(outcome.stderr).toMatch(expected)
   })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runHere } from './command-here.ts'
 import { keyVariables, killLeftovers, lastEvent, run, serve } from './holdfast-process.ts'
 import { testClient } from './workplace.ts'
 
@@ -16,8 +17,10 @@ afterAll(async () => {
 })
 
 describe('usage', () => {
-  test.each([
+  const rows: readonly (readonly [words: string[], code: number, expected: RegExp])[] = [
     [['--version'], 0, /^\d+\.\d+\.\d+/],
+    [['serve', '--workers', 'many'], 2, /--workers: expects a whole number/],
+    [['reclaim', '--data', '/nonexistent-holdfast'], 1, /no server has started on it/],
     [['--help'], 0, /serve[\s\S]*server[\s\S]*reclaim/],
     [['serve', '--help'], 0, /--listen <HOST:PORT>[\s\S]*initially 127\.0\.0\.1:9000/],
     [['help', 'reclaim'], 0, /--grace/],
@@ -34,14 +37,17 @@ describe('usage', () => {
       2,
       /--tls-key is set, .* set one of --tls-cert, HOLDFAST_TLS_CERT, tls\.cert too/,
     ],
-    [['serve', '--workers', 'many'], 2, /--workers: expects a whole number/],
     [['serve', '--config', '/nonexistent.toml'], 2, /cannot open \/nonexistent\.toml/],
     [['server', '/d{1...4}'], 2, /one data directory/],
     [['backup', '--on-stores', '--with-keys'], 2, /keys are never put on stores/],
     [['server', 'a', 'b'], 2, /one data directory/],
-    [['reclaim', '--data', '/nonexistent-holdfast'], 1, /no server has started on it/],
-  ])('%j ends with %i', async (words, code, expected) => {
-    const outcome = await run(words).ended
+  ]
+  /** One of each code shows that a process ends with what its command gives. */
+  const inProcesses = 3
+
+  test.each(rows.map((row, at) => [...row, at < inProcesses] as const))('%j ends with %i', async (...row) => {
+    const [words, code, expected, inProcess] = row
+    const outcome = await (inProcess ? run(words).ended : runHere(words))
     expect(outcome.code).toBe(code)
     expect(code === 0 ? outcome.stdout : outcome.stderr).toMatch(expected)
     expect(code === 0 ? outcome.stderr : outcome.stdout).toBe('')

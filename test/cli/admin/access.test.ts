@@ -13,7 +13,8 @@ import type { Identities } from '../../../src/identities/identities.ts'
 import { openIdentities } from '../../../src/identities/open-identities.ts'
 import { openKeyRing } from '../../../src/instance/key-ring-file.ts'
 import { openMetadata } from '../../../src/opening/open.ts'
-import { killLeftovers, lastEvent } from '../holdfast-process.ts'
+import { runHere } from '../command-here.ts'
+import { keyVariables, killLeftovers, lastEvent, type Outcome } from '../holdfast-process.ts'
 import { RecoverWorld, schemes } from '../recover-world.ts'
 
 const narrow = { accessKeyId: 'narrow-key', secretAccessKey: 'canary-secret-of-the-narrow-key' }
@@ -57,6 +58,10 @@ afterEach(async () => {
   killLeftovers()
   await world.dispose()
 })
+
+/** Explains in this process: it only reads, and each test asks often. */
+const explanation = (...words: string[]): Promise<Outcome> =>
+  runHere(['access', 'explain', ...words, '--config', world.path('holdfast.toml')], keyVariables)
 
 async function makePhotos(s3: S3Client): Promise<void> {
   const CreateBucketConfiguration = { LocationConstraint: 'safe' as 'eu-west-1' }
@@ -151,7 +156,7 @@ describe('after a recovery', () => {
 test('a decision is explained: by the statement that made it, of the request as it is given', async () => {
   await world.serving(makePhotos)
   const explain = async (...words: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await world.command('access', 'explain', ...words)
+    const { code, stdout, stderr } = await explanation(...words)
     return code === 0 ? stdout : `${code} ${stderr}`
   }
   const guests = 'allowed: Allow by statement "Guests" of the bucket policy\n'
@@ -202,17 +207,16 @@ test('a decision about keys of run time is explained, and what is not accepted i
     await keys.setDisabled(disabled.accessKeyId, true)
     return { ann: ann.accessKeyId, disabled: disabled.accessKeyId }
   })
-  const explain = (...words: string[]) => world.command('access', 'explain', ...words)
-  expect(await explain(made.ann, 's3:ListBucket', 'photos', '--json')).toMatchObject({ code: 0 })
-  expect((await explain(made.ann, 's3:ListBucket', 'photos')).stdout).toBe(
+  expect(await explanation(made.ann, 's3:ListBucket', 'photos', '--json')).toMatchObject({ code: 0 })
+  expect((await explanation(made.ann, 's3:ListBucket', 'photos')).stdout).toBe(
     'allowed: Allow by statement "Listing" of the identity policy lists\n',
   )
-  expect((await explain(made.ann, 's3:PutObject', 'photos/cat.jpg')).stdout).toBe(
+  expect((await explanation(made.ann, 's3:PutObject', 'photos/cat.jpg')).stdout).toBe(
     'denied: no identity policy allows it\n',
   )
-  expect((await explain('main/ann', 's3:ListBucket', 'photos')).stdout).toContain('"Listing"')
+  expect((await explanation('main/ann', 's3:ListBucket', 'photos')).stdout).toContain('"Listing"')
   const refusal = async (key: string) => {
-    const { code, stderr } = await explain(key, 's3:ListBucket', 'photos')
+    const { code, stderr } = await explanation(key, 's3:ListBucket', 'photos')
     return `${code} ${stderr.slice('holdfast: '.length, -1)}`
   }
   expect(await refusal('main/eve')).toBe("2 no user 'main/eve' is accepted: there is no user main/eve")
