@@ -283,14 +283,17 @@ export const copyOfMarker = {
   originalMs: needs(header(originalTimeHeader, originalTime), 's3:ReplicateDelete'),
 } as const
 
-/** 32 hex digits, or `null`. */
-export const isVersionName = (raw: string): boolean => raw === 'null' || /^[0-9a-f]{32}$/.test(raw)
-export const invalidVersion = 'Invalid version id specified'
+/** What S3 says of a text that is no version's name: 32 hex digits, or `null`. `undefined`: it is one. */
+export function versionFault(raw: string): string | undefined {
+  if (raw === 'null' || /^[0-9a-f]{32}$/.test(raw)) return undefined
+  return raw === '' ? 'Version id cannot be the empty string' : 'Invalid version id specified'
+}
 
 /** Throws InvalidArgument for what is no version's name. */
 export const versionName: Parser<string> = (raw, name) => {
-  if (isVersionName(raw)) return raw
-  throw invalidArgument(name, raw, invalidVersion)
+  const fault = versionFault(raw)
+  if (fault !== undefined) throw invalidArgument(name, raw, fault)
+  return raw
 }
 
 export const versionId = query('versionId', versionName)

@@ -132,6 +132,10 @@ function decodeParameters(
 ): void {
   for (const { name, value } of query) {
     const named = fields.get(name)
+    // A client that names a version means one, so it must not get, or write over, another.
+    if (named === undefined && name === 'versionId') {
+      throw invalidArgument(name, value, 'This operation does not accept a version-id.')
+    }
     if (named === undefined) continue
     const { key, field } = named
     const before = input[key]

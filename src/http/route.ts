@@ -42,6 +42,20 @@ export type Router<T> = (
 /** SDKs name the operation in this parameter of many requests. It counts only where nothing else distinguishes two operations. */
 const operationId = 'x-id'
 
+type Refusal = (name: string, value: string) => S3Error
+
+/** S3's words where a sub-resource means nothing, if it does not only say that there is no such method. By method, target and sub-resource. */
+const misplaced: ReadonlyMap<string, Refusal> = new Map<string, Refusal>([
+  ['GET object uploads', () => invalidRequest('Key is not expected for the GET method ?uploads subresource')],
+  ['GET object versions', () => invalidRequest('There is no such thing as the ?versions sub-resource for a key')],
+  [
+    'PUT object partNumber',
+    (name, value) => invalidArgument(name, value, 'This operation does not accept partNumber without uploadId'),
+  ],
+])
+
+const invalidRequest = (message: string): S3Error => new S3Error('InvalidRequest', { message })
+
 /** Throws when two operations have the same requirements, because no request could tell them apart. */
 export function compileRoutes<T>(entries: readonly T[], routeOf: (entry: T) => Routed): Router<T> {
   const table = new Map<string, Map<Target, Candidates<T>>>()
@@ -122,7 +136,7 @@ class RouteTable<T> {
     if (!this.#subResources.has(name) || chosen.parameters.has(name)) return
     const wanted = this.#valuesWanted(method, target, name)
     if (wanted.length > 0) throw invalidArgument(name, value, `${name} must be ${wanted.join(' or ')}.`)
-    throw this.#methodNotAllowed(method, target, name)
+    throw misplaced.get(`${method} ${target} ${name}`)?.(name, value) ?? this.#methodNotAllowed(method, target, name)
   }
 
   #valuesWanted(method: string, target: Target, name: string): string[] {
@@ -155,7 +169,7 @@ function choose<T>(
     if (chosen !== undefined && candidate.specificity < chosen.specificity) break
     if (!matches(candidate, query, vendorValues)) continue
     if (chosen !== undefined) {
-      throw new S3Error('InvalidRequest', { message: `The request means both ${chosen.name} and ${candidate.name}.` })
+      throw invalidRequest(`The request means both ${chosen.name} and ${candidate.name}.`)
     }
     chosen = candidate
   }

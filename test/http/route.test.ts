@@ -81,7 +81,7 @@ const refused: Refusal[] = [
   ['a sub-resource that is known and refused', 'NotImplemented', 501, 'PUT', '/bucket/key', [['acl', '']]],
   ['a sub-resource of buckets on an object', 'MethodNotAllowed', 405, 'GET', '/bucket/key', [['location', '']]],
   ['a sub-resource that this method has none of', 'MethodNotAllowed', 405, 'DELETE', '/bucket/key', [['acl', '']]],
-  ['half of what an operation requires', 'MethodNotAllowed', 405, 'PUT', '/bucket/key', [['partNumber', '1']]],
+  ['half of what an operation requires', 'InvalidArgument', 400, 'PUT', '/bucket/key', [['partNumber', '1']]],
   [
     'another sub-resource beside those required',
     'MethodNotAllowed',

@@ -122,6 +122,8 @@ function byId(kind: string, subResource: string): Record<string, Succeeding> {
   }
 }
 
+const tagsOfResource = '<TagResourceRequest><Tags><Tag><Key>a</Key><Value>1</Value></Tag></Tags></TagResourceRequest>'
+
 /** One request of each implemented operation on what is there: bucket `wire`, object `a`, an open upload of `big`, and more. Refused operations have none. */
 export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding> {
   const part = { partNumber: '2', uploadId }
@@ -134,7 +136,7 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
     PutBucketTagging: { method: 'PUT', query: { tagging: '' }, body: tagging, succeeds: 200 },
     GetBucketTagging: { method: 'GET', query: { tagging: '' }, succeeds: 200 },
     DeleteBucketTagging: { method: 'DELETE', query: { tagging: '' }, succeeds: 204 },
-    TagResource: { method: 'POST', ...ofArn, body: '<TagResourceRequest><Tags/></TagResourceRequest>', succeeds: 204 },
+    TagResource: { method: 'POST', ...ofArn, body: tagsOfResource, succeeds: 204 },
     ListTagsForResource: { method: 'GET', ...ofArn, succeeds: 200 },
     UntagResource: { method: 'DELETE', ...ofArn, query: { tagKeys: 'a' }, succeeds: 204 },
     PutObject: { method: 'PUT', key: 'a', body: 'new', succeeds: 200 },

@@ -189,6 +189,7 @@ export function missingVersionRows(
       (id): Row => ({
         it: `refuses the version id "${id}"`,
         ...refusal('InvalidArgument', { ArgumentName: 'versionId', ArgumentValue: id }),
+        message: id === '' ? 'Version id cannot be the empty string' : 'Invalid version id specified',
         given: one,
         ask: named(id),
       }),

@@ -190,10 +190,32 @@ const refused: Row[] = [
     afterwards: isNotThere,
     sdk: sdk(CopyObjectCommand, { ...input, CopySource: '/source/from?versionId=v1' }),
   },
-  ...['', '/', 'source', '/source', '/source/', '//from', '/source/%zz', '/source/%ff', '/source/from?uploadId=1'].map(
-    (value): Row => ({
+  {
+    it: 'answers InvalidArgument for a version of the source that has no name',
+    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}copy-source', ArgumentValue: '' }),
+    message: 'Version id cannot be the empty string',
+    given: copySource,
+    ask: copy({ 'copy-source': '/source/from?versionId=' }),
+    afterwards: isNotThere,
+  },
+  ...(
+    [
+      ['', 'bucket name'],
+      ['/', 'bucket name'],
+      ['//from', 'bucket name'],
+      ['my-buc@k/from', 'bucket name'],
+      ['source', 'object key'],
+      ['/source', 'object key'],
+      ['/source/', 'object key'],
+      ['/source/from?uploadId=1', 'object key'],
+      ['/source/%zz', 'encoding'],
+      ['/source/%ff', 'encoding'],
+    ] as const
+  ).map(
+    ([value, fault]): Row => ({
       it: `refuses the source "${value}"`,
-      ...refusal('InvalidArgument'),
+      ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}copy-source', ArgumentValue: value }),
+      message: `Invalid copy source ${fault}`,
       given: copySource,
       ask: copy({ 'copy-source': value }),
       afterwards: isNotThere,

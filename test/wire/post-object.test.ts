@@ -282,8 +282,8 @@ const rows: Row[] = [
     afterwards: answers(text),
   },
   {
-    it: 'drops no field that asks for a guarantee',
-    ...refusal('NotImplemented', { NotImplemented: '{{prefix}}copy-source' }),
+    it: 'is no copy',
+    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}copy-source', ArgumentValue: '/wire/b' }),
     ask: post({}, { vendor: { 'copy-source': '/wire/b' } }),
     afterwards: isNotThere,
   },

@@ -3,7 +3,7 @@
 import { nobody } from '../../auth/principal.ts'
 import type { BucketScope } from '../../commits/scope.ts'
 import { vendor } from '../../contract/fields.ts'
-import { invalidVersion, isVersionName } from '../../contract/groups.ts'
+import { versionFault } from '../../contract/groups.ts'
 import { lenientHttpDate, text } from '../../contract/values.ts'
 import { invalidVendorArgument, S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
@@ -32,28 +32,24 @@ export interface CopySource {
   versionId: string | undefined
 }
 
-/** `/bucket/key?versionId=null`, percent-encoded, with or without the first slash. A plus is a space. Throws InvalidArgument. */
+/** `/bucket/key?versionId=null`, percent-encoded, with or without the first slash. A plus is a space. Throws InvalidArgument, with S3's texts. */
 export function parseCopySource(header: string): CopySource {
-  const invalid = () =>
-    invalidVendorArgument(
-      'copy-source',
-      header,
-      'Copy Source must mention the source bucket and key: sourcebucket/sourcekey',
-    )
+  const invalid = (what: string) => invalidVendorArgument('copy-source', header, `Invalid copy source ${what}`)
   const at = header.indexOf('?')
   const [path, query] = at < 0 ? [header, undefined] : [header.slice(0, at), header.slice(at + 1)]
-  if (query?.startsWith(versionParameter) === false) throw invalid()
+  if (query?.startsWith(versionParameter) === false) throw invalid('object key')
   const decoded = decodePath(path)
   const version = decodePath(query?.slice(versionParameter.length) ?? '')
-  if (decoded === undefined || version === undefined) throw invalid()
-  if (query && !isVersionName(version)) throw invalidVendorArgument('copy-source', version, invalidVersion)
-  const versionId = query && version
+  if (decoded === undefined || version === undefined) throw invalid('encoding')
+  const fault = query === undefined ? undefined : versionFault(version)
+  if (fault !== undefined) throw invalidVendorArgument('copy-source', version, fault)
   const source = decoded.startsWith('/') ? decoded.slice(1) : decoded
-  const slash = source.indexOf('/')
-  if (slash <= 0 || slash === source.length - 1) throw invalid()
-  const key = source.slice(slash + 1)
+  const [bucket = ''] = source.split('/', 1)
+  if (!/^[\w.-]+$/.test(bucket)) throw invalid('bucket name')
+  const key = source.slice(bucket.length + 1)
+  if (key === '') throw invalid('object key')
   if (Buffer.byteLength(key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
-  return { bucket: source.slice(0, slash), key, versionId }
+  return { bucket, key, versionId: query && version }
 }
 
 function decodePath(path: string): string | undefined {
