@@ -1,5 +1,4 @@
 /** The library: an S3 server inside this process, for tests and applications. No global state, no signal handlers, no output. */
-import type { Logger } from 'pino'
 import type { Account } from './auth/credentials.ts'
 import { systemClock } from './clock.ts'
 import { type ClosingStack, opening } from './closing-stack.ts'
@@ -24,13 +23,8 @@ import { openAccountBlocks } from './opening/account-blocks.ts'
 import { LateCopyRights } from './opening/copy-rights.ts'
 import { openEndpoint } from './opening/endpoint.ts'
 import { type Failure, type FailureOptions, failurePlan } from './opening/failure-options.ts'
-import {
-  type LibraryData,
-  type LocationOptions,
-  type MetadataOptions,
-  openLibraryData,
-  type StoreOptions,
-} from './opening/library-data.ts'
+import { type LibraryData, openLibraryData } from './opening/library-data.ts'
+import type { LocationOptions, MetadataOptions, StoreOptions } from './opening/library-options.ts'
 import { patientStart } from './opening/metadata/patient-start.ts'
 import { openTraces } from './opening/open-telemetry.ts'
 import { emptyStore } from './opening/placement/empty-store.ts'
@@ -107,8 +101,8 @@ export interface StartOptions {
   webhooks?: Readonly<Record<string, WebhookOptions>>
   /** Servers elsewhere by name, to which `PutBucketReplication` can copy buckets: `arn:aws:s3:::NAME/BUCKET`. Default: none. */
   sites?: Readonly<Record<string, SiteOptions>>
-  /** Default: no log. */
-  log?: Logger
+  /** A logger of pino, or one with the same methods. Default: no log. */
+  log?: PortLog
   /** Called when the server can't go on, for instance after a failed fsync. It stops answering; `close` it and start another. */
   onFatal?(error: Error): void
 }

@@ -7,43 +7,10 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import { keyNames } from '../config/kinds.ts'
 import { type Placement, parsePlacement, refuseStoresAround, requireLocation } from '../config/locations.ts'
 import { metadataOf, metadataOptions, type SharedMetadata } from '../config/metadata-options.ts'
+import type { LocationOptions, MetadataOptions, StoreOptions } from './library-options.ts'
 import { urlOf } from './listen-address.ts'
 import { openServedData, openServedMemory, type ServedLog, type ServedSettings } from './open-served-data.ts'
 import type { SharedPlacement } from './placement/shared-placement.ts'
-
-/** Metadata in a PostgreSQL database that several servers share. */
-export interface MetadataOptions {
-  type: 'postgres'
-  /** `postgres://user:password@host:5432,other:5432/database?sslmode=verify-full` */
-  url: string
-  /** The most connections of this server. Default: 10. */
-  connections?: number
-}
-
-/** A store, as `[stores.NAME]` of the configuration file. */
-export type StoreOptions = { domain?: string } & (
-  | { type: 'directory'; path: string }
-  | {
-      type: 's3'
-      endpoint: string
-      bucket: string
-      prefix?: string
-      region?: string
-      pathStyle?: boolean
-      profile?: string
-    }
-)
-
-/** A location, as `[locations.NAME]` of the configuration file. */
-export type LocationOptions = {
-  stores: string[]
-  maxPerDomain?: number
-  writeAck?: number
-  storageClasses?: string[]
-} & (
-  | { scheme: 'replica'; copies: number }
-  | { scheme: 'erasure'; data: number; parity: number; replicateBelow?: number }
-)
 
 export interface DataOptions {
   data?: string

@@ -1,8 +1,20 @@
 /** The interface that a port needs of a log, what it logs of its requests, and a log that discards everything. */
-import type { Logger } from 'pino'
 import type { RequestLog } from '../http/telemetry/request-log.ts'
 
-export type PortLog = Pick<Logger, 'level' | 'isLevelEnabled' | 'debug' | 'info' | 'warn' | 'error'>
+interface LogLine {
+  (message: string): void
+  (fields: object, message?: string): void
+}
+
+/** What a logger of pino has. Its own type is not used, because the types of the package need no other package. */
+export interface PortLog {
+  readonly level: string
+  isLevelEnabled(level: string): boolean
+  debug: LogLine
+  info: LogLine
+  warn: LogLine
+  error: LogLine
+}
 
 const ignore = (): void => {}
 
