@@ -83,7 +83,7 @@ export async function openS3Port(options: S3PortOptions): Promise<HttpServer> {
   const backend = traces === undefined ? options.backend : tracedBackend(options.backend)
   const { allowCustomerKeysOverHttp, sigv2, oidc = [], log } = options
   const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks, metadataAnswers = () => true } = options
-  const sites = await openSites(options.sites ?? [], systemClock)
+  const sites = await openSites(options.sites ?? [], backend.clock)
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const server = createHttpServer({

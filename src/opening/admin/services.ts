@@ -127,10 +127,8 @@ async function bucketsOf(
 const shownQuota = ({ bucket, owner, quota, used }: LimitedBucket) => ({ bucket, owner, ...quota, used })
 
 function replicationOf({ backend, sites, identities }: AdminServicesOptions): AdminServices['replication'] {
-  let opened: ReturnType<typeof openSites> | undefined
   return async (bucket) => {
-    opened ??= openSites(sites, backend.clock)
-    const statuses = await replicationStatuses(backend, await opened, {
+    const statuses = await replicationStatuses(backend, await openSites(sites, backend.clock), {
       only: bucket,
       senderFault: (of) => senderFault(of, identities),
     })
