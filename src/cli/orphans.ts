@@ -4,6 +4,7 @@ import type { FoundOrphan } from '../commits/orphans.ts'
 import { quarantined } from '../jobs/orphans/release-orphans.ts'
 import { readDescription } from '../records/description-bytes.ts'
 import type { Invocation } from './command.ts'
+import { counted } from './counted.ts'
 import { withMetadata } from './stopped-data.ts'
 
 export async function orphans(invocation: Invocation): Promise<number> {
@@ -15,10 +16,12 @@ export async function orphans(invocation: Invocation): Promise<number> {
       const found = orphanFields(orphan)
       if (json) print(JSON.stringify({ event: 'orphan', ...found }))
       else
-        print(`${new Date(found.sinceMs).toISOString()} ${found.storeId}/${found.id} ${found.bytes} bytes: ${found.of}`)
+        print(
+          `${new Date(found.sinceMs).toISOString()} ${found.storeId}/${found.id} ${counted(found.bytes, 'byte')}: ${found.of}`,
+        )
     }
     if (json) print(JSON.stringify({ event: 'orphans', count }))
-    else print(`${count} orphans in quarantine`)
+    else print(`${counted(count, 'orphan')} in quarantine`)
     return 0
   })
 }

@@ -149,7 +149,7 @@ test('data that nothing references waits in quarantine, is listed, and leaves it
     .map((line) => JSON.parse(line))
   expect(orphan).toMatchObject({ event: 'orphan', of: 'bucket/forgotten', bytes: 33 })
   expect(rest).toEqual([{ event: 'orphans', count: 1 }])
-  expect((await command('scrub')).stdout).toMatch(/checked \d+ records of metadata: 0 damaged; 1 orphans in quarantine/)
+  expect((await command('scrub')).stdout).toMatch(/checked \d+ records of metadata: 0 damaged; 1 orphan in quarantine/)
   const second = await command('reclaim', '--grace', '0', '--quarantine', '0', '--json')
   expect(lastEvent(second)).toMatchObject({ orphansFound: 0, orphansReleased: 1, blobsRemoved: 1 })
   expect((await command('orphans')).stdout).toBe('0 orphans in quarantine\n')

@@ -57,11 +57,11 @@ describe('holdfast import', () => {
     await put('notes', 'c')
     expect(await importing(['notes', '--to', 'old-notes'])).toMatchObject({
       code: 0,
-      stdout: 'notes to old-notes: 1 versions copied (1 bytes)\n',
+      stdout: 'notes to old-notes: 1 version copied (1 byte)\n',
     })
     expect(await importing([])).toMatchObject({
       code: 0,
-      stdout: 'notes: 1 versions copied (1 bytes)\nphotos: 2 versions copied (2 bytes)\n',
+      stdout: 'notes: 1 version copied (1 byte)\nphotos: 2 versions copied (2 bytes)\n',
     })
     await put('photos', 'd')
     const again = await importing(['photos', '--json'])
@@ -74,17 +74,17 @@ describe('holdfast import', () => {
     await makeBucket('photos')
     await put('photos', 'a')
     const following = run(['import', from, 'photos', '--endpoint', to, '--every', '1s', '--delete'], variables)
-    await following.line((line) => line === 'photos: 1 versions copied (1 bytes)')
+    await following.line((line) => line === 'photos: 1 version copied (1 byte)')
     await put('photos', 'b')
     await there.send(new DeleteObjectCommand({ Bucket: 'photos', Key: 'a' }))
-    await following.line((line) => line === 'photos: 1 versions copied (1 bytes), 1 keys deleted')
+    await following.line((line) => line === 'photos: 1 version copied (1 byte), 1 key deleted')
     await old.child.kill('SIGKILL')
     await old.ended
     await following.logged((line) => line.includes('ECONNREFUSED'))
     const port = new URL(from).port
     old = await serve(['serve', '--data', place.path('old'), '--listen', `127.0.0.1:${port}`], oldVariables)
     await put('photos', 'c')
-    await following.line((line) => line === 'photos: 1 versions copied (1 bytes)')
+    await following.line((line) => line === 'photos: 1 version copied (1 byte)')
     await expect
       .poll(async () =>
         (await here.send(new ListObjectVersionsCommand({ Bucket: 'photos' }))).Versions?.map(({ Key }) => Key),
@@ -120,7 +120,7 @@ describe('holdfast import', () => {
     for (const bucket of ['first', 'second']) await makeBucket(bucket)
     await put('second', 'key')
     const outcome = await importing(['missing', 'second'])
-    expect(outcome).toMatchObject({ code: 1, stdout: 'second: 1 versions copied (3 bytes)\n' })
+    expect(outcome).toMatchObject({ code: 1, stdout: 'second: 1 version copied (3 bytes)\n' })
     expect(outcome.stderr).toMatch(/missing: .*NoSuchBucket/)
     const denied = await importing(['second'], { ...variables, HOLDFAST_IMPORT_SECRET_ACCESS_KEY: 'wrong-secret' })
     expect(denied).toMatchObject({ code: 1, stderr: expect.stringMatching(/SignatureDoesNotMatch/) })

@@ -139,14 +139,14 @@ describeInstalled('a server with a certificate', [opensslProbe], () => {
     const command = ['import', ready.endpoint, 'photos', '--to', 'copy']
     const ofServer = { HOLDFAST_LISTEN: new URL(ready.endpoint).host, HOLDFAST_TLS_KEY: files.key }
     const pinned = await run(command, { ...asked, ...ofServer, HOLDFAST_TLS_CERT: files.cert }).ended
-    expect(pinned).toMatchObject({ code: 0, stdout: 'photos to copy: 1 versions copied (1 bytes)\n' })
+    expect(pinned).toMatchObject({ code: 0, stdout: 'photos to copy: 1 version copied (1 byte)\n' })
 
     const other = join(root, 'other.pem')
     await writeFile(other, authority.issue('second').cert)
     const refused = await run(command, { ...asked, ...ofServer, HOLDFAST_TLS_CERT: other }).ended
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('it has another certificate') })
     const named = await run([...command, '--endpoint', ready.endpoint], asked).ended
-    expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('1 keys were here already') })
+    expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('1 key was here already') })
   })
 
   test('follows a link that is turned to another directory, as Kubernetes renews what it mounts', async () => {

@@ -133,7 +133,7 @@ describeInstalled(
 
     test('from MinIO', async () => {
       await oldServer()
-      expect(await follow('from-minio.md')).toMatch(/invoices: 1 versions copied/)
+      expect(await follow('from-minio.md')).toMatch(/invoices: 1 version copied/)
     })
 
     test('from AWS', async () => {
@@ -141,7 +141,7 @@ describeInstalled(
       // There is no AWS here: the old server stands for it.
       const old = `http://127.0.0.1:${ports[9100]}`
       const said = await follow('from-aws.md', (block) => block.replace('https://s3.eu-central-1.amazonaws.com', old))
-      expect(said).toMatch(/"VersionId"[\s\S]*invoices to invoices-copy: 1 versions copied/)
+      expect(said).toMatch(/"VersionId"[\s\S]*invoices to invoices-copy: 1 version copied/)
     })
 
     test('backup', async () => {

@@ -1,9 +1,11 @@
 /** `holdfast quotas`: manages the quotas of buckets over the admin port of a running server. */
+
 import { z } from 'zod'
 import { quotaView } from '../../admin/state-views.ts'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { size } from '../../config/kinds.ts'
 import type { CommandDeclaration } from '../command.ts'
+import { counted } from '../counted.ts'
 import { flagValue } from '../flag-values.ts'
 import { formatBytes } from '../tasks/progress.ts'
 import { type Actions, type Asking, actionsSummary, keptActions, runAction } from './admin-actions.ts'
@@ -24,7 +26,7 @@ const bytesText = ({ bytes, used }: Quota): string =>
   bytes === undefined ? 'any bytes' : `${used === undefined ? '?' : formatBytes(used.bytes)} of ${formatBytes(bytes)}`
 
 const objectsText = ({ objects, used }: Quota): string =>
-  objects === undefined ? 'any number' : `${used?.objects ?? '?'} of ${objects} objects`
+  objects === undefined ? 'any number' : `${used?.objects ?? '?'} of ${counted(objects, 'object')}`
 
 function stateText({ bytes = Number.POSITIVE_INFINITY, objects = Number.POSITIVE_INFINITY, used }: Quota): string {
   if (used === undefined) return 'still counting: refuses nothing yet'

@@ -1,4 +1,5 @@
 /** `holdfast import`: copies buckets of another S3 server to this one, while both are in use. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { duration } from '../../config/kinds.ts'
@@ -8,6 +9,7 @@ import { type ImportCounts, type ImportOptions, importBucket } from '../../impor
 import { importLimits } from '../../imports/import-limits.ts'
 import { bucketNames } from '../../imports/listing.ts'
 import type { CommandDeclaration, Invocation } from '../command.ts'
+import { counted } from '../counted.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { flagValue } from '../flag-values.ts'
 import { formatBytes, openProgress } from '../tasks/progress.ts'
@@ -129,12 +131,15 @@ const shownProgress = ({ bytes, copied, same, failed }: ImportCounts) => ({
 
 function summaryOf({ from, to, dryRun }: ImportOptions, { copied, bytes, ...keys }: ImportCounts): string {
   const where = from === to ? from : `${from} to ${to}`
-  const rest = [
-    [keys.same, 'keys were here already'],
-    [keys.newerHere, 'keys are newer here'],
-    [keys.deleted, dryRun ? 'keys to delete' : 'keys deleted'],
-    [keys.failed, 'keys failed: repeat the command'],
-  ] as const
-  const counts = rest.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []))
-  return [`${where}: ${copied} versions ${dryRun ? 'to copy' : 'copied'} (${formatBytes(bytes)})`, ...counts].join(', ')
+  const rest: readonly (readonly [count: number, one: string, several: string])[] = [
+    [keys.same, 'key was here already', 'keys were here already'],
+    [keys.newerHere, 'key is newer here', 'keys are newer here'],
+    dryRun ? [keys.deleted, 'key to delete', 'keys to delete'] : [keys.deleted, 'key deleted', 'keys deleted'],
+    [keys.failed, 'key failed: repeat the command', 'keys failed: repeat the command'],
+  ]
+  const counts = rest.flatMap(([count, one, several]) => (count > 0 ? [counted(count, one, several)] : []))
+  return [
+    `${where}: ${counted(copied, 'version')} ${dryRun ? 'to copy' : 'copied'} (${formatBytes(bytes)})`,
+    ...counts,
+  ].join(', ')
 }

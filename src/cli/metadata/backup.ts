@@ -1,4 +1,5 @@
 /** `holdfast backup`: a consistent copy of the metadata as one file, whether a server runs or not. */
+
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ConfigurationError } from '../../config/configuration-error.ts'
@@ -7,6 +8,7 @@ import { snapshotTask } from '../../jobs/snapshots.ts'
 import { piecesOf } from '../../records/snapshot-pieces.ts'
 import { version } from '../../version.ts'
 import type { Invocation } from '../command.ts'
+import { counted } from '../counted.ts'
 import { withMetadata } from '../stopped-data.ts'
 import { formatBytes } from '../tasks/progress.ts'
 import { runTask } from '../tasks/run-task.ts'
@@ -34,7 +36,7 @@ export async function backup(invocation: Invocation): Promise<number> {
     }
   })
   if (json) print(JSON.stringify({ event: 'backup', ...report }))
-  else print(`${report.path}: ${report.entries} records of metadata; objects' data stays in its stores`)
+  else print(`${report.path}: ${counted(report.entries, 'record')} of metadata; objects' data stays in its stores`)
   if (!withKeys) {
     notice(
       'the key ring is not in the backup: without a copy of it, what is encrypted at rest is lost. --with-keys includes it',

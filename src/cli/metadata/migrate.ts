@@ -1,8 +1,10 @@
 /** `holdfast migrate`: moves the metadata of a data directory into PostgreSQL, or back. */
+
 import { rootAccount } from '../../config/accounts.ts'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { cancelMove, moveMetadata } from '../../opening/moving/move-metadata.ts'
 import type { Invocation } from '../command.ts'
+import { counted } from '../counted.ts'
 import { exitOnFatal, openCommandLog } from '../log.ts'
 import { openProgress } from '../tasks/progress.ts'
 
@@ -65,7 +67,10 @@ function progressOf({ json, print }: Invocation) {
       if (json) print(JSON.stringify({ event: 'migrated', ...moved }))
       else if (wasMovedBefore) print(`nothing to do: the metadata is in ${to}`)
       else if (records === undefined) print(`the metadata is in ${to}; the move from ${from} was ended`)
-      else print(`${records} records of metadata copied and compared: they are in ${to} now, no longer in ${from}`)
+      else
+        print(
+          `${counted(records, 'record')} of metadata copied and compared: they are in ${to} now, no longer in ${from}`,
+        )
     },
   }
 }

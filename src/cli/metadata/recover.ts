@@ -4,6 +4,7 @@ import { rootAccount } from '../../config/accounts.ts'
 import { type RecoveredMetadata, recoverMetadata } from '../../opening/filling/open-recovery.ts'
 import type { TaskProgress } from '../../records/records.ts'
 import type { Invocation } from '../command.ts'
+import { counted } from '../counted.ts'
 import { exitOnFatal, openCommandLog } from '../log.ts'
 import { openProgress } from '../tasks/progress.ts'
 
@@ -36,14 +37,14 @@ function linesOf(report: RecoveredMetadata): string[] {
   return [
     snapshot === undefined
       ? 'no snapshot of the metadata was found: all comes from shards'
-      : `snapshot of ${new Date(snapshot.createdMs).toISOString()}: ${snapshot.entries} records`,
-    ...(damagedSnapshots > 0 ? [`${damagedSnapshots} newer snapshots could not be read`] : []),
-    `${report.shardsRead} shards read in ${report.storesRead.join(', ')}`,
+      : `snapshot of ${new Date(snapshot.createdMs).toISOString()}: ${counted(snapshot.entries, 'record')}`,
+    ...(damagedSnapshots > 0 ? [`${counted(damagedSnapshots, 'newer snapshot')} could not be read`] : []),
+    `${counted(report.shardsRead, 'shard')} read in ${report.storesRead.join(', ')}`,
     ...storesMissing.map(({ name, reason }) => `store ${name} was not read: ${reason}`),
-    `${report.buckets} buckets, ${report.bucketsFromShards} of them known from shards alone`,
-    `${report.versions} versions, ${report.versionsFromShards} of them newer than the snapshot`,
-    `${report.openUploads} uploads open again`,
-    `${unreadable} listed whose data is not there; ${incomplete} blobs with too few shards`,
+    `${counted(report.buckets, 'bucket')}, ${report.bucketsFromShards} of them known from shards alone`,
+    `${counted(report.versions, 'version')}, ${report.versionsFromShards} of them newer than the snapshot`,
+    `${counted(report.openUploads, 'upload')} open again`,
+    `${unreadable} listed whose data is not there; ${counted(incomplete, 'blob')} with too few shards`,
     ...notRecovered.map((what) => `  ${what}`),
     ...unconfirmed.map(
       (bucket) => `bucket ${bucket} admits only its owner's own key until \`holdfast access confirm ${bucket}\``,

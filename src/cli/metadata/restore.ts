@@ -1,4 +1,5 @@
 /** `holdfast restore`: puts the metadata of a backup into a data directory that has none, or into an empty database. */
+
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ownLocation } from '../../blobs/location-policy.ts'
@@ -15,6 +16,7 @@ import { dataInDirectory } from '../../opening/placement/placement-refusals.ts'
 import { bucketsIn } from '../../opening/placement/placement-users.ts'
 import { loadPieces } from '../../records/snapshot-pieces.ts'
 import type { Invocation } from '../command.ts'
+import { counted } from '../counted.ts'
 import { exitOnFatal, openCommandLog } from '../log.ts'
 import { openProgress } from '../tasks/progress.ts'
 import { backupSuffix, isDirectory, onlyPath } from './backup.ts'
@@ -62,7 +64,7 @@ function report({ json, print, notice }: Invocation, path: string, backup: Backu
   const { createdMs, end, keys } = backup
   if (json)
     print(JSON.stringify({ event: 'restored', path, createdMs, entries: end.entries, keys: keys !== undefined }))
-  else print(`${path} of ${new Date(createdMs).toISOString()}: ${end.entries} records of metadata restored`)
+  else print(`${path} of ${new Date(createdMs).toISOString()}: ${counted(end.entries, 'record')} of metadata restored`)
   if (storeIsNew)
     notice(
       'the store of the location default was not there: a new one was made, and what the old one kept cannot be read',

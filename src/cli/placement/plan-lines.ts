@@ -1,6 +1,7 @@
 /** Describes a plan of stores and locations in words. Pure. */
 import type { Forecast } from '../../blobs/forecast.ts'
 import type { LocationPolicy } from '../../blobs/location-policy.ts'
+import { counted } from '../counted.ts'
 import { formatBytes } from '../tasks/progress.ts'
 import type { LocationPlan, PlannedLocation, PlannedStore } from './location-plan.ts'
 
@@ -22,17 +23,17 @@ export function planLines(plan: LocationPlan): string[] {
 }
 
 function locationLines({ name, change, before, after, buckets, blobs, bytes }: PlannedLocation): string[] {
-  const holds = `${count(buckets.length, 'bucket')}, ${count(blobs, 'blob')}, ${formatBytes(bytes)}`
+  const holds = `${counted(buckets.length, 'bucket')}, ${counted(blobs, 'blob')}, ${formatBytes(bytes)}`
   if (after === undefined) return [`location ${name}  removed  ${holds}`]
   const { version, policy, overhead, storesSurvived, domainsSurvived, outdated } = after
   const lines = [
     `location ${name}  ${change === 'changed' ? `version ${before?.version} -> ${version}` : `${change}, version ${version}`}  ${layoutOf(policy)}; ${holds}`,
-    `  ${overhead.toFixed(2)} bytes kept a byte; ${policy.writeAck} shards acknowledge a write; survives ${count(storesSurvived.whole, 'store')} (now ${storesSurvived.now}), ${count(domainsSurvived.whole, 'failure domain')} (now ${domainsSurvived.now})`,
+    `  ${overhead.toFixed(2)} bytes kept a byte; ${policy.writeAck} shards acknowledge a write; survives ${counted(storesSurvived.whole, 'store')} (now ${storesSurvived.now}), ${counted(domainsSurvived.whole, 'failure domain')} (now ${domainsSurvived.now})`,
   ]
   if (change === 'changed' && before !== undefined) lines.push(`  was ${differences(before.policy, policy)}`)
   if (outdated.blobs > 0) {
     lines.push(
-      `  ${count(outdated.blobs, 'blob')} of ${formatBytes(outdated.bytes)} lie otherwise: to lay them so, ${formatBytes(outdated.storedBytes)} are written by ${movesOf(buckets, name)}`,
+      `  ${counted(outdated.blobs, 'blob')} of ${formatBytes(outdated.bytes)} lie otherwise: to lay them so, ${formatBytes(outdated.storedBytes)} are written by ${movesOf(buckets, name)}`,
     )
     if (outdated.fault !== undefined) lines.push(`  which can't be done now: ${outdated.fault}`)
   }
@@ -62,10 +63,10 @@ const classesOf = ({ storageClasses = [] }: LocationPolicy): string =>
 
 function layoutOf(policy: LocationPolicy): string {
   const kept = policy.storageClasses === undefined ? '' : `, for ${classesOf(policy)}`
-  const over = `over ${count(policy.stores.length, 'store')}${kept}`
-  if (policy.scheme === 'replica') return `${count(policy.copies, 'copy', 'copies')} ${over}`
+  const over = `over ${counted(policy.stores.length, 'store')}${kept}`
+  if (policy.scheme === 'replica') return `${counted(policy.copies, 'copy', 'copies')} ${over}`
   const { data, parity, replicateBelow } = policy
-  return `${data} + ${parity} shards (${count(parity + 1, 'copy', 'copies')} below ${formatBytes(replicateBelow)}) ${over}`
+  return `${data} + ${parity} shards (${counted(parity + 1, 'copy', 'copies')} below ${formatBytes(replicateBelow)}) ${over}`
 }
 
 function storeLine({
@@ -97,10 +98,8 @@ export function moveLines(bucket: string, to: string, planned: Forecast & { from
     return `  store ${name} gets about ${formatBytes(gets)}; ${free}${freeBytes !== undefined && freeBytes < gets ? ': others have to take more' : ''}`
   })
   return [
-    `moving ${bucket} from ${from} to ${to} reads ${count(blobs, 'blob')} of ${formatBytes(bytes)} and writes ${formatBytes(storedBytes)}`,
+    `moving ${bucket} from ${from} to ${to} reads ${counted(blobs, 'blob')} of ${formatBytes(bytes)} and writes ${formatBytes(storedBytes)}`,
     ...rooms,
     fault === undefined ? 'there is room' : `it can't be done now: ${fault}`,
   ]
 }
-
-const count = (amount: number, one: string, several = `${one}s`): string => `${amount} ${amount === 1 ? one : several}`

@@ -1,6 +1,8 @@
 /** Shows the progress of long work: a bar at a terminal, JSON lines for programs, otherwise nothing. */
+
 import type { TaskProgress } from '../../jobs/tasks/tasks.ts'
 import type { Invocation } from '../command.ts'
+import { counted } from '../counted.ts'
 
 export interface Progress {
   /** Cheap to call often: draws only at intervals. */
@@ -127,7 +129,7 @@ export function formatBytes(bytes: number): string {
     value /= 1024
     at++
   }
-  return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`
+  return at === 0 ? counted(value, 'byte') : `${value.toFixed(1)} ${units[at]}`
 }
 
 /** For example `36:05` or `1:02:03`. */

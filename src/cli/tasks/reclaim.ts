@@ -1,4 +1,5 @@
 /** `holdfast reclaim`: runs the background jobs once. A running server does it; if there is none, this process does. */
+
 import { z } from 'zod'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { InstanceInUse } from '../../instance/instance-lock.ts'
@@ -6,6 +7,7 @@ import { type JobsReport, startJobs } from '../../jobs/runner.ts'
 import type { TaskProgress } from '../../jobs/tasks/tasks.ts'
 import { AdminRefused } from '../admin/admin-client.ts'
 import type { Invocation } from '../command.ts'
+import { counted } from '../counted.ts'
 import { MembersAtWork } from '../maintainer-post.ts'
 import { withStoppedData } from '../stopped-data.ts'
 import { formatBytes, openProgress } from './progress.ts'
@@ -95,11 +97,11 @@ function reportLine(report: JobsReport): string {
   if (metadataDamage !== undefined) return `nothing was removed, because the metadata is damaged: ${metadataDamage}`
   return [
     `reclaimed ${formatBytes(report.freedBytes)}:`,
-    `${report.blobsRemoved} blobs removed;`,
-    `${report.orphansFound} orphans found, ${report.orphansReleased} of those in quarantine given up;`,
-    `${report.removedByRules} versions and uploads removed by lifecycle rules, ${report.movedByRules} given another storage class;`,
-    `${report.expiredUploads} abandoned uploads ended;`,
-    `${report.repairedBlobs} blobs repaired, ${report.degradedBlobs + report.lostBlobs} still lack copies;`,
-    `${report.removedBatches} batches removed, ${report.movedShards} shards moved`,
+    `${counted(report.blobsRemoved, 'blob')} removed;`,
+    `${counted(report.orphansFound, 'orphan')} found, ${report.orphansReleased} of those in quarantine given up;`,
+    `${counted(report.removedByRules, 'version or upload', 'versions and uploads')} removed by lifecycle rules, ${report.movedByRules} given another storage class;`,
+    `${counted(report.expiredUploads, 'abandoned upload')} ended;`,
+    `${counted(report.repairedBlobs, 'blob')} repaired, ${counted(report.degradedBlobs + report.lostBlobs, 'still lacks copies', 'still lack copies')};`,
+    `${counted(report.removedBatches, 'batch', 'batches')} removed, ${counted(report.movedShards, 'shard')} moved`,
   ].join(' ')
 }

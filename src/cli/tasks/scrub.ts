@@ -1,10 +1,12 @@
 /** `holdfast scrub`: reads and verifies every shard, repairs what is damaged, and reports what is lost. */
+
 import { quarantined } from '../../jobs/orphans/release-orphans.ts'
 import { type FoundLost, lostBlobs } from '../../jobs/repairing/repair.ts'
 import { scrubKind, scrubTask } from '../../jobs/repairing/scrub.ts'
 import { cancelTask, type TaskRecord } from '../../jobs/tasks/tasks.ts'
 import { type CheckReport, isClean } from '../../kv/kv.ts'
 import type { Invocation } from '../command.ts'
+import { counted } from '../counted.ts'
 import { withMetadata } from '../stopped-data.ts'
 import { askedRate } from './asked-rate.ts'
 import { formatBytes } from './progress.ts'
@@ -53,7 +55,9 @@ function reportMetadata({ json, print }: Invocation, metadata: CheckReport, orph
   if (json) print(JSON.stringify({ event: 'metadata', entries, damagedRecords, damagedKeys, damage, orphans }))
   else if (damage !== undefined) print(`the metadata is damaged, and nothing is written to it any more: ${damage}`)
   else {
-    print(`checked ${entries} records of metadata: ${damagedRecords} damaged; ${orphans} orphans in quarantine`)
+    print(
+      `checked ${counted(entries, 'record')} of metadata: ${damagedRecords} damaged; ${counted(orphans, 'orphan')} in quarantine`,
+    )
     for (const key of damagedKeys) print(`damaged record: ${key}`)
   }
 }
@@ -64,7 +68,7 @@ function summaryOf({ state, reason, progress: { done, counts } }: TaskRecord): s
   const unreachable = count('unreachable') === 0 ? '' : `; ${count('unreachable')} not verified: a store is out of use`
   const pieces = count('snapshotPieces') === 0 ? '' : `, ${count('snapshotPieces')} of metadata snapshots`
   return [
-    `${end[state === 'failed' || state === 'cancelled' ? state : 'done']} ${formatBytes(done)} in ${count('checked')} blobs${pieces}:`,
+    `${end[state === 'failed' || state === 'cancelled' ? state : 'done']} ${formatBytes(done)} in ${counted(count('checked'), 'blob')}${pieces}:`,
     `${count('damaged')} damaged, ${count('repaired')} repaired, ${count('degraded')} to be repaired, ${count('lost')} lost${unreachable}`,
   ].join(' ')
 }
