@@ -58,6 +58,8 @@ export interface Blobs {
   readonly defaultLocation: string
   /** The stores in use now. */
   readonly stores: readonly ShardStore[]
+  /** The storage classes that have a location of their own. */
+  readonly keptClasses: ReadonlySet<string>
   readonly locations: readonly LocationState[]
 }
 
@@ -98,6 +100,9 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
     },
     get locations() {
       return [...locations.all].map(stateOf)
+    },
+    get keptClasses() {
+      return new Set([...locations.all].flatMap(({ storageClasses }) => storageClasses))
     },
     get defaultLocation() {
       return locations.defaultName

@@ -32,6 +32,9 @@ function maintainedBlobs(blobs: Blobs, post: MaintenancePost): Blobs {
     get stores() {
       return blobs.stores.map((store) => maintainedStore(store, post))
     },
+    get keptClasses() {
+      return blobs.keptClasses
+    },
     get locations() {
       return blobs.locations
     },

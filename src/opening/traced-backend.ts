@@ -49,6 +49,9 @@ function tracedBlobs(blobs: Blobs): Blobs {
     get stores() {
       return blobs.stores
     },
+    get keptClasses() {
+      return blobs.keptClasses
+    },
     get locations() {
       return blobs.locations
     },

@@ -1,4 +1,4 @@
-/** Storage classes: names that are kept, shown and never acted upon. */
+/** Storage classes over the wire: kept and shown. Where their objects lie: test/library/storage-classes.test.ts. */
 import {
   CopyObjectCommand,
   CreateMultipartUploadCommand,
@@ -69,14 +69,14 @@ const answersClass = (method: 'GET' | 'HEAD'): Row => ({
   it: 'answers the class',
   status: 200,
   given: async (wire) => {
-    await wire.must(putOf('GLACIER'))
+    await wire.must(putOf('GLACIER_IR'))
   },
   ask: { method, key: 'a' },
-  vendor: { 'storage-class': 'GLACIER' },
+  vendor: { 'storage-class': 'GLACIER_IR' },
   sdk: sdk(
     method === 'GET' ? GetObjectCommand : HeadObjectCommand,
     { Bucket: 'wire', Key: 'a' },
-    { StorageClass: 'GLACIER' },
+    { StorageClass: 'GLACIER_IR' },
   ),
 })
 

@@ -63,7 +63,7 @@ export class Lifecycle {
         const { transitionMinimum } = bucket
         const state = JSON.stringify([Math.floor(nowMs / dayMs), bucket.versioning, rules, transitionMinimum])
         if (this.#walked.get(bucket.id) !== state) {
-          const missing = unkeptClass(rules, keptClasses(backend))
+          const missing = unkeptClass(rules, backend.blobs.keptClasses)
           if (missing !== undefined)
             onError(new Error(`no location keeps ${missing}, to which rules of bucket ${bucket.name} move objects`))
           await this.#walk({ bucket, rules, nowMs, transitionMinimum }, report)
@@ -113,9 +113,6 @@ export class Lifecycle {
     }
   }
 }
-
-const keptClasses = ({ blobs }: Backend): ReadonlySet<string> =>
-  new Set(blobs.locations.flatMap(({ storageClasses }) => storageClasses))
 
 async function* dueVersions(
   backend: Backend,

@@ -38,7 +38,9 @@ export async function transitionDue(
       const isCurrent = entry.key.equals(objectKey(bucketName, key))
       const isSeen = record.sequence === due.sequence && isCurrent === (due.noncurrent === undefined)
       const storageClass = isSeen ? classNow(bucket.record, record, due, nowMs) : undefined
-      if (storageClass === undefined || !isKept(backend, storageClass)) return { result: false, commit: {} }
+      // Rules can't name a class that no location keeps, but a location can stop keeping it.
+      if (storageClass === undefined || !backend.blobs.keptClasses.has(storageClass))
+        return { result: false, commit: {} }
       const wrapping = new NewestWrapping(backend, bucket.record.id, key)
       const version = wrapping.newest({ ...record, attributes: { ...record.attributes, storageClass } })
       return {
@@ -77,7 +79,3 @@ function classNow(
     ? transitionOf(rules, { ...subject, modifiedMs }, time)
     : noncurrentTransitionOf(rules, { ...subject, ...noncurrent }, time)
 }
-
-/** A class that no location keeps any more is one that rules can't name: see `PutBucketLifecycleConfiguration`. */
-const isKept = ({ blobs }: Backend, storageClass: TransitionClass): boolean =>
-  blobs.locations.some(({ storageClasses }) => storageClasses.includes(storageClass))

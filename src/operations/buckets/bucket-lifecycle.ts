@@ -208,8 +208,7 @@ const toNoncurrentTransition = (element: Infer<typeof noncurrentTransitionShape>
 
 /** Throws NotImplemented: without a location that keeps the class, a move to it would be a change of name only. */
 function requireKept(rules: readonly LifecycleRule[], { blobs }: Backend): void {
-  const kept = new Set(blobs.locations.flatMap(({ storageClasses }) => storageClasses))
-  const unkept = unkeptClass(rules, kept)
+  const unkept = unkeptClass(rules, blobs.keptClasses)
   if (unkept === undefined) return
   throw new S3Error('NotImplemented', {
     message: `No location of this server keeps the storage class ${unkept}, so lifecycle rules can't move objects to it.`,

@@ -45,7 +45,7 @@ export const badQueries: readonly BadInput[] = [
   object('NUL for a response header', 'InvalidArgument', 'GET', ['response-cache-control', 'a\u0000']),
   object('an unknown upload', 'NoSuchUpload', 'GET', ['uploadId', 'x']),
   object('an upload and no part number', 'MethodNotAllowed', 'PUT', ['uploadId', 'x']),
-  object('a part number and no upload', 'MethodNotAllowed', 'PUT', ['partNumber', '1']),
+  object('a part number and no upload', 'InvalidArgument', 'PUT', ['partNumber', '1']),
   object('a part of an unknown upload', 'NoSuchUpload', 'PUT', ['partNumber', '1'], ['uploadId', 'x']),
   object('acl, which would overwrite the object if it were not looked at', 'MissingSecurityHeader', 'PUT', ['acl', '']),
   object('acl, which would remove the object if it were not looked at', 'MethodNotAllowed', 'DELETE', ['acl', '']),
