@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { readSources } from './test/house/source-file.ts'
-import { startsProcesses, tieOf } from './test/house/ties.ts'
+import { tieOf } from './test/house/ties.ts'
 import { longSuites as longPaths } from './test/support/long-suites.ts'
 
 /** `npm test` leaves the long suites out, `npm run trust:short` runs nothing else. `npx vitest run PATH`, without a mode, runs whatever lies there. */
@@ -30,9 +30,7 @@ const measuringSuites = ['test/cli/gateway-failures.test.ts', 'test/trust/lock-o
 const tests = new Map(readSources(fileURLToPath(new URL('test', import.meta.url))).map((file) => [file.path, file]))
 const paths = [...tests.keys()].filter((path) => path.endsWith('.test.ts'))
 const suites = paths.map((path) => `test/${path}`)
-const untied = paths.filter((path) => tieOf(path, tests) === undefined)
-const sharingSuites = untied.filter((path) => !startsProcesses(path, tests)).map((path) => `test/${path}`)
-const startingSuites = untied.filter((path) => startsProcesses(path, tests)).map((path) => `test/${path}`)
+const sharingSuites = paths.filter((path) => tieOf(path, tests) === undefined).map((path) => `test/${path}`)
 /** More than processors: many suites wait for the disk, for another process, or for time to pass. */
 const suitesAtOnce = availableParallelism() + 2
 const isToldHowMany = process.argv.some((word) => word.startsWith('--maxWorkers'))
@@ -48,7 +46,6 @@ export default defineConfig(({ mode }) => {
   const jsonReport: ['json', { outputFile: string }][] = report === undefined ? [] : [['json', { outputFile: report }]]
   const runs = runsIn[mode] ?? (() => true)
   const sharing = isTrust ? [] : sharingSuites.filter(runs)
-  const starting = isTrust ? [] : startingSuites.filter((path) => runs(path) && !measuringSuites.includes(path))
   const include = isTrust ? trustSuites : suites.filter(runs)
   const exclude = [...configDefaults.exclude, ...(isMutating ? [] : [`test/trust/${mutations}.test.ts`])]
   // Of each project: they do not inherit it.
@@ -65,14 +62,8 @@ export default defineConfig(({ mode }) => {
       projects: [
         {
           extends: true,
-          test: {
-            name: 'apart',
-            testTimeout,
-            include,
-            exclude: [...exclude, ...measuringSuites, ...sharing, ...starting],
-          },
+          test: { name: 'apart', testTimeout, include, exclude: [...exclude, ...measuringSuites, ...sharing] },
         },
-        { extends: true, test: { name: 'starting', testTimeout, include: starting, exclude, isolate: false } },
         { extends: true, test: { name: 'sharing', testTimeout, include: sharing, exclude, isolate: false } },
         {
           extends: true,
