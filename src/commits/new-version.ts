@@ -92,7 +92,8 @@ export async function commitObject(
   const decide = async (attempt: number, cap: Cap | undefined): Promise<Decision<VersionInBucket>> => {
     const history = attempt === 0 ? before : await readAgain(backend, scope, before)
     checkWrite(conditions, history.versions.current, before.key)
-    const made = await existingCopy(backend, history, record)
+    const { replication } = record.attributes
+    const made = replication?.status === 'REPLICA' ? await existingCopy(backend, history, replication.of) : undefined
     if (made !== undefined) return { result: made, commit: { checks: history.checks } }
     const attributes = attempt === 0 ? undefined : record.attributesIn?.(history.bucket.record)
     const placed = attributes === undefined ? record : { ...record, attributes }
@@ -115,14 +116,13 @@ async function readAgain(backend: Backend, scope: BucketScope, before: KeyHistor
   throw new S3Error('NoSuchBucket', { details: { BucketName: scope.name } })
 }
 
-/** The copy of what `record` is a copy of, if the key has one. */
+/** The copy of a version of another bucket, if the key has it already. */
 async function existingCopy(
   { kv }: Backend,
   history: KeyHistory,
-  { attributes: { replication } }: NewRecord,
+  original: string,
 ): Promise<VersionInBucket | undefined> {
-  if (replication?.status !== 'REPLICA') return undefined
-  const record = await findCopy(kv, history, replication.of)
+  const record = await findCopy(kv, history, original)
   return record?.kind === 'object' ? { bucket: history.bucket.record, record } : undefined
 }
 
