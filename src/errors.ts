@@ -254,6 +254,10 @@ export function invalidArgument(name: string, value: string, message: string): S
   return new S3Error('InvalidArgument', { message, details: { ArgumentName: name, ArgumentValue: shownValue } })
 }
 
+/** The same where S3 does not repeat the value. */
+export const argumentWithoutValue = (name: string, message: string): S3Error =>
+  new S3Error('InvalidArgument', { message, details: { ArgumentName: name } })
+
 /** The same for a vendor header. `name`: without its prefix. `message`: the text, or what makes it from the prefixed name. */
 export function invalidVendorArgument(
   name: string,

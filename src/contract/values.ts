@@ -1,6 +1,6 @@
 /** Parsers of the scalar values that headers, queries and XML texts carry. Each throws the S3 error a client expects. Pure. */
 import { isBase64Of } from '../checksums/checksums.ts'
-import { invalidArgument, S3Error } from '../errors.ts'
+import { argumentWithoutValue, invalidArgument, S3Error } from '../errors.ts'
 
 /** `name`: the client's name for the value; it goes into the error. */
 export type Parser<T> = (raw: string, name: string) => T
@@ -17,25 +17,41 @@ export function integer(bounds: { min: number; max?: number }): Parser<number> {
 }
 
 /** The most entries of a page, or the number of the part that it begins behind. S3 has one text for negative numbers and one for the rest. */
-export const pageNumber: Parser<number> = integerOr({ min: 0, max: 2 ** 31 - 1 }, (name, raw) =>
-  /^-\d+$/.test(raw)
-    ? `Argument ${name === 'max-keys' ? 'maxKeys' : name} must be an integer between 0 and 2147483647`
-    : `Provided ${name} not an integer or within integer range`,
+export const pageNumber: Parser<number> = pageNumberOr((name, value) =>
+  invalidArgument(name, String(value), `Argument ${name} must be an integer between 0 and 2147483647`),
+)
+
+/** The most keys of a page, where S3 names a negative number otherwise than any other. */
+export const keysOfPage: Parser<number> = pageNumberOr((_, value) => {
+  const name = 'maxKeys'
+  return invalidArgument(name, String(value), `Argument ${name} must be an integer between 0 and 2147483647`)
+})
+
+/** The most versions of a page. */
+export const versionsOfPage: Parser<number> = pageNumberOr((name) =>
+  argumentWithoutValue(name, `${name} cannot be negative`),
 )
 
 /** The number of a part, from 1 to `max`. */
 export const partNumberUpTo = (max: number): Parser<number> =>
   integerOr({ min: 1, max }, () => `Part number must be an integer between 1 and ${max}, inclusive`)
 
-function integerOr(
-  bounds: { min: number; max?: number },
-  refusal: (name: string, raw: string) => string,
-): Parser<number> {
+function pageNumberOr(refuseNegative: (name: string, value: number) => S3Error): Parser<number> {
+  const max = 2 ** 31 - 1
+  const parse = integerOr({ min: -max - 1, max }, (name) => `Provided ${name} not an integer or within integer range`)
+  return (raw, name) => {
+    const value = parse(raw, name)
+    if (value < 0) throw refuseNegative(name, value)
+    return value
+  }
+}
+
+function integerOr(bounds: { min: number; max?: number }, refusal: (name: string) => string): Parser<number> {
   const max = bounds.max ?? Number.MAX_SAFE_INTEGER
   return (raw, name) => {
     const value = /^-?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN
     if (value >= bounds.min && value <= max) return value
-    throw invalidArgument(name, raw, refusal(name, raw))
+    throw invalidArgument(name, raw, refusal(name))
   }
 }
 
@@ -69,8 +85,11 @@ export function oneOfOr<const T extends string>(
   }
 }
 
-/** How keys are written in a listing. */
-export const encodingMethod: Parser<'url'> = oneOfOr('Invalid Encoding Method specified in Request', 'url')
+/** How keys are written in a listing: `url` in any case, which S3 repeats as it was sent. */
+export const encodingMethod: Parser<string> = (raw, name) => {
+  if (raw.toLowerCase() === 'url') return raw
+  throw invalidArgument(name, raw, 'Invalid Encoding Method specified in Request')
+}
 
 /** Milliseconds since the epoch of an HTTP date; `undefined` for an invalid one, which RFC 9110 says to ignore. */
 export const lenientHttpDate: Parser<number | undefined> = (raw) => {

@@ -1,6 +1,6 @@
 /** Finds the operation that a request means. Compiled from the declarations at start, and independent of their order. */
 import type { Method, Operation, Route, Target } from '../contract/operation.ts'
-import { invalidArgument, S3Error } from '../errors.ts'
+import { argumentWithoutValue, invalidArgument, S3Error } from '../errors.ts'
 import type { Address, QueryParameter } from './address.ts'
 import type { VendorValues } from './dialect.ts'
 
@@ -42,6 +42,9 @@ export type Router<T> = (
 /** SDKs name the operation in this parameter of many requests. It counts only where nothing else distinguishes two operations. */
 const operationId = 'x-id'
 
+/** Tells the listings from each other, and is no sub-resource: with another value than theirs, it means nothing. */
+const listType = 'list-type'
+
 type Refusal = (name: string, value: string) => S3Error
 
 /** S3's words where a sub-resource means nothing, if it does not only say that there is no such method. By method, target and sub-resource. */
@@ -55,6 +58,42 @@ const misplaced: ReadonlyMap<string, Refusal> = new Map<string, Refusal>([
 ])
 
 const invalidRequest = (message: string): S3Error => new S3Error('InvalidRequest', { message })
+
+/** Where the page begins, in the words of the other listing: a client would get the same page for ever. By operation and parameter. */
+const ofOtherListing: ReadonlyMap<string, string> = new Map([
+  ['ListObjects continuation-token', 'continuation-token only supported in REST.GET.BUCKET with list-type=2'],
+  ['ListObjects start-after', 'startAfter only supported in REST.GET.BUCKET with list-type=2'],
+  ['ListObjectsV2 marker', 'Marker unsupported with REST.GET.BUCKET in list-type=2'],
+])
+
+/** Names of sub-resources in errors, where S3's are not the parameter's own in capitals. By target and sub-resource. */
+const resourceTypes: ReadonlyMap<string, string> = new Map([
+  ['bucket abac', 'BUCKET_ABAC'],
+  ['bucket delete', 'MULTI_OBJECT_DELETE'],
+  ['bucket intelligent-tiering', 'INTELLIGENT_TIERING'],
+  ['bucket logging', 'LOGGING_STATUS'],
+  ['bucket metadataAnnotationTable', 'BUCKET_METADATA_ANNOTATION_TABLE_CONFIGURATION'],
+  ['bucket metadataConfiguration', 'BUCKET_METADATA_CONFIGURATION'],
+  ['bucket metadataInventoryTable', 'BUCKET_METADATA_INVENTORY_TABLE_CONFIGURATION'],
+  ['bucket metadataJournalTable', 'BUCKET_METADATA_JOURNAL_TABLE_CONFIGURATION'],
+  ['bucket metadataTable', 'BUCKET_METADATA_TABLE_CONFIGURATION'],
+  ['bucket object-lock', 'OBJECT_LOCK_CONFIGURATION'],
+  ['bucket ownershipControls', 'OWNERSHIP_CONTROLS'],
+  ['bucket policy', 'BUCKETPOLICY'],
+  ['bucket policyStatus', 'POLICY_STATUS'],
+  ['bucket publicAccessBlock', 'PUBLIC_ACCESS_BLOCK'],
+  ['bucket requestPayment', 'REQUEST_PAYMENT'],
+  ['bucket uploadId', 'UPLOAD'],
+  ['bucket versions', 'BUCKETVERSIONS'],
+  ['object annotation', 'OBJECT_ANNOTATIONS'],
+  ['object attributes', 'OBJECT_ATTRIBUTES'],
+  ['object delete', 'MULTI_OBJECT_DELETE'],
+  ['object encryption', 'OBJECT_ENCRYPTION'],
+  ['object legal-hold', 'OBJECT_LOCK_LEGALHOLD'],
+  ['object retention', 'OBJECT_LOCK_RETENTION'],
+  ['object tagging', 'OBJECT_TAGGING'],
+  ['object uploadId', 'UPLOAD'],
+])
 
 /** Throws when two operations have the same requirements, because no request could tell them apart. */
 export function compileRoutes<T>(entries: readonly T[], routeOf: (entry: T) => Routed): Router<T> {
@@ -123,27 +162,35 @@ class RouteTable<T> {
 
   /** Throws MethodNotAllowed, InvalidRequest when the request means two operations, InvalidArgument. */
   find(method: string, address: Address, query: readonly QueryParameter[], vendorValues: VendorValues): T {
-    const candidates = this.#table.get(method)?.get(address.target)
-    if (candidates === undefined) throw this.#methodNotAllowed(method, address.target)
-    const chosen = choose(candidates, query, vendorValues)
-    if (chosen === undefined) throw this.#methodNotAllowed(method, address.target)
-    for (const parameter of query) this.#checkMeant(parameter, chosen, method, address.target)
+    const { target } = address
+    // The service has no sub-resources.
+    const subResources = target === 'service' ? [] : this.#subResourcesIn(query)
+    if (subResources.length > 1 && !isPartOfUpload(subResources)) throw conflicting(subResources)
+    const candidates = this.#table.get(method)?.get(target)
+    const chosen = candidates === undefined ? undefined : choose(candidates, query, vendorValues)
+    if (chosen === undefined) throw this.#methodNotAllowed(method, target, subResources[0])
+    for (const parameter of query) this.#checkMeant(parameter, chosen, method, target)
     return chosen.found
+  }
+
+  #subResourcesIn(query: readonly QueryParameter[]): string[] {
+    const names = query.flatMap(({ name }) => (this.#subResources.has(name) && name !== listType ? [name] : []))
+    return names.length > 1 ? [...new Set(names)].sort() : names
   }
 
   /** Refuses a sub-resource that the chosen operation does not know, so that `PUT /key?acl` never overwrites the object. */
   #checkMeant({ name, value }: QueryParameter, chosen: Candidate<T>, method: string, target: Target): void {
-    if (!this.#subResources.has(name) || chosen.parameters.has(name)) return
-    const wanted = this.#valuesWanted(method, target, name)
-    if (wanted.length > 0) throw invalidArgument(name, value, `${name} must be ${wanted.join(' or ')}.`)
+    const otherListing = ofOtherListing.get(`${chosen.name} ${name}`)
+    if (otherListing !== undefined) throw argumentWithoutValue(name, otherListing)
+    if (!this.#subResources.has(name) || chosen.parameters.has(name) || this.#distinguishes(method, target, name))
+      return
     throw misplaced.get(`${method} ${target} ${name}`)?.(name, value) ?? this.#methodNotAllowed(method, target, name)
   }
 
-  #valuesWanted(method: string, target: Target, name: string): string[] {
+  /** A parameter that means something with one value only means nothing with another, as S3 reads `list-type`. */
+  #distinguishes(method: string, target: Target, name: string): boolean {
     const special = this.#table.get(method)?.get(target)?.special ?? []
-    return special.flatMap(({ query }) =>
-      query.flatMap((required) => (required.name === name && required.value !== undefined ? [required.value] : [])),
-    )
+    return special.some(({ query }) => query.some((required) => required.name === name && required.value !== undefined))
   }
 
   #methodNotAllowed(method: string, target: Target, subResource?: string): S3Error {
@@ -153,10 +200,24 @@ class RouteTable<T> {
       return candidates.special.some(({ query }) => query.some(({ name }) => name === subResource))
     })
     return new S3Error('MethodNotAllowed', {
-      details: { Method: method, ResourceType: (subResource ?? target).toUpperCase() },
+      details: { Method: method, ResourceType: resourceTypeOf(target, subResource) },
       headers: { Allow: allowed.map(([name]) => name).join(', ') },
     })
   }
+}
+
+/** The one pair of sub-resources that means something. */
+const isPartOfUpload = ([first, second, ...more]: readonly string[]): boolean =>
+  first === 'partNumber' && second === 'uploadId' && more.length === 0
+
+function conflicting(subResources: readonly string[]): S3Error {
+  const message = `Conflicting query string parameters: ${subResources.join(', ')}`
+  return invalidArgument('ResourceType', subResources[0] ?? '', message)
+}
+
+function resourceTypeOf(target: Target, subResource: string | undefined): string {
+  if (subResource === undefined) return target.toUpperCase()
+  return resourceTypes.get(`${target} ${subResource}`) ?? subResource.toUpperCase()
 }
 
 function choose<T>(
@@ -180,7 +241,8 @@ function matches(candidate: Candidate<unknown>, query: readonly QueryParameter[]
   if (candidate.query.length > query.length) return false
   for (const name of candidate.vendorHeaders) if (!vendorValues.has(name)) return false
   for (const { name, value } of candidate.query) {
-    if (!query.some((sent) => sent.name === name && (value === undefined || sent.value === value))) return false
+    const sent = query.find((parameter) => parameter.name === name)
+    if (sent === undefined || (value !== undefined && sent.value !== value)) return false
   }
   return true
 }

@@ -23,6 +23,27 @@ const meant: Row[] = [
   ['no query on a bucket', 'ListObjects', 'GET', '/bucket'],
   ['a bucket with a trailing slash', 'ListObjects', 'GET', '/bucket/'],
   ['a parameter with the required value', 'ListObjectsV2', 'GET', '/bucket', [['list-type', '2']]],
+  ['another value of list-type', 'ListObjects', 'GET', '/bucket', [['list-type', '1']]],
+  [
+    'several values of list-type, of which the first counts',
+    'ListObjects',
+    'GET',
+    '/bucket',
+    [
+      ['list-type', '1'],
+      ['list-type', '2'],
+    ],
+  ],
+  [
+    'a sub-resource beside another value of list-type',
+    'GetBucketLocation',
+    'GET',
+    '/bucket',
+    [
+      ['list-type', '1'],
+      ['location', ''],
+    ],
+  ],
   ['a sub-resource without value', 'GetBucketLocation', 'GET', '/bucket', [['location', '']]],
   ['a sub-resource with a value', 'GetBucketLocation', 'GET', '/bucket', [['location', 'x']]],
   [
@@ -84,8 +105,8 @@ const refused: Refusal[] = [
   ['half of what an operation requires', 'InvalidArgument', 400, 'PUT', '/bucket/key', [['partNumber', '1']]],
   [
     'another sub-resource beside those required',
-    'MethodNotAllowed',
-    405,
+    'InvalidArgument',
+    400,
     'PUT',
     '/bucket/key',
     [
@@ -94,10 +115,9 @@ const refused: Refusal[] = [
       ['acl', ''],
     ],
   ],
-  ['another value than the required one', 'InvalidArgument', 400, 'GET', '/bucket', [['list-type', '1']]],
   [
     'two sub-resources at once',
-    'InvalidRequest',
+    'InvalidArgument',
     400,
     'GET',
     '/bucket',

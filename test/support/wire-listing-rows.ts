@@ -106,10 +106,9 @@ export function listingRows(listing: Listing): Row[] {
     { it: 'answers an empty page for max-keys 0', query: { 'max-keys': '0' }, shown: [] },
     { it: 'takes an empty max-keys for none', query: { 'max-keys': '' }, shown: ordered },
     {
-      it: 'takes more than 1,000 for 1,000',
+      it: 'repeats the number that is asked for where it is more than 1,000',
       query: { 'max-keys': '2000' },
       shown: ordered,
-      elements: { MaxKeys: '1000' },
     },
     { it: 'takes exactly as many as there are without promising more', query: { 'max-keys': '10' }, shown: ordered },
   ]
@@ -156,6 +155,15 @@ function encodingRows(listing: Listing): Row[] {
       ...page(listing, { query: url, shown: [awkward], elements: { Contents: encodedEntry as never } }),
     },
     {
+      it: 'encodes keys whatever the case in which it is asked to',
+      given,
+      ...page(listing, {
+        query: { 'encoding-type': 'URL' },
+        shown: [awkward],
+        elements: { EncodingType: 'URL', Contents: encodedEntry as never },
+      }),
+    },
+    {
       it: 'encodes prefix and delimiter too',
       given,
       ...page(listing, {
@@ -193,14 +201,22 @@ function refusedRows(listing: Listing): Row[] {
     ...more,
   })
   return [
-    ...['-1', 'abc', '1.5', ' 1', '0x10', '1e3', '2147483648', '99999999999999999999'].map(
+    ...['-1', '-01'].map(
+      (maxKeys): Row => ({
+        it: `refuses max-keys "${maxKeys}"`,
+        ...refusal('InvalidArgument', { ArgumentName: 'maxKeys', ArgumentValue: '-1' }),
+        message: 'Argument maxKeys must be an integer between 0 and 2147483647',
+        ask: ask({ 'max-keys': maxKeys }),
+      }),
+    ),
+    ...['abc', '1.5', ' 1', '0x10', '1e3', '2147483648', '99999999999999999999'].map(
       (maxKeys): Row => ({
         it: `refuses max-keys "${maxKeys}"`,
         ...refusal('InvalidArgument', { ArgumentName: 'max-keys', ArgumentValue: maxKeys }),
         ask: ask({ 'max-keys': maxKeys }),
       }),
     ),
-    ...['base64', 'URL', ''].map(
+    ...['base64', 'url ', ''].map(
       (encoding): Row => ({
         it: `refuses encoding-type "${encoding}"`,
         ...refusal('InvalidArgument', { ArgumentName: 'encoding-type', ArgumentValue: encoding }),

@@ -224,7 +224,11 @@ const chosen: Row[] = [
     ...page({ MaxKeys: '0' }),
     sdk: throughSdk({ MaxKeys: 0 }, { Versions: undefined, DeleteMarkers: undefined, IsTruncated: false }),
   },
-  { it: 'takes more than 1,000 for 1,000', ask: ask({ 'max-keys': '2000' }), ...page({}) },
+  {
+    it: 'repeats the number that is asked for where it is more than 1,000',
+    ask: ask({ 'max-keys': '2000' }),
+    ...page({ MaxKeys: '2000' }),
+  },
   {
     it: 'takes exactly as many as there are without promising more',
     given: seven,
@@ -373,7 +377,7 @@ const continued: Row[] = [
   {
     it: 'takes an empty key marker for none',
     given: seven,
-    ask: ask({ 'key-marker': '', 'version-id-marker': '', prefix: 'b/' }),
+    ask: ask({ 'key-marker': '', prefix: 'b/' }),
     ...page({ Prefix: 'b/', Version: b1, DeleteMarker: b2 }),
   },
 ]
@@ -384,9 +388,24 @@ const refused: Row[] = [
   {
     it: 'refuses a version id marker without a key marker',
     ...refusal('InvalidArgument', { ArgumentName: 'version-id-marker', ArgumentValue: unknownVersionId }),
+    message: 'A version-id marker cannot be specified without a key marker.',
     ask: ask({ 'version-id-marker': unknownVersionId }),
     sdk: throughSdk({ VersionIdMarker: unknownVersionId }, {}),
   },
+  {
+    it: 'refuses an empty version id marker without a key marker',
+    ...refusal('InvalidArgument', { ArgumentName: 'version-id-marker', ArgumentValue: '' }),
+    message: 'A version-id marker cannot be specified without a key marker.',
+    ask: ask({ 'version-id-marker': '' }),
+  },
+  ...['', 'a'].map(
+    (marker): Row => ({
+      it: `refuses an empty version id marker beside the key marker "${marker}"`,
+      ...refusal('InvalidArgument', { ArgumentName: 'version-id-marker', ArgumentValue: '' }),
+      message: 'A version-id marker cannot be empty.',
+      ask: ask({ 'key-marker': marker, 'version-id-marker': '' }),
+    }),
+  ),
   ...badMarkers.map(
     (id): Row => ({
       it: `refuses the version id marker "${id}"`,
@@ -394,7 +413,13 @@ const refused: Row[] = [
       ask: ask({ 'key-marker': 'a', 'version-id-marker': id }),
     }),
   ),
-  ...['-1', 'abc', '1.5', '2147483648'].map(
+  {
+    it: 'refuses a negative page',
+    ...refusal('InvalidArgument', { ArgumentName: 'max-keys' }),
+    message: 'max-keys cannot be negative',
+    ask: ask({ 'max-keys': '-1' }),
+  },
+  ...['abc', '1.5', '2147483648'].map(
     (value): Row => ({
       it: `refuses max-keys "${value}"`,
       ...refusal('InvalidArgument', { ArgumentName: 'max-keys', ArgumentValue: value }),

@@ -160,40 +160,36 @@ const pages: Row[] = [
     ask: ask({ 'start-after': 'a +ü', 'encoding-type': 'url' }),
     ...pageOf({ StartAfter: 'a%20%2B%C3%BC', EncodingType: 'url', KeyCount: '0' }),
   },
-  ...['true', 'TRUE'].map(
+  {
+    it: 'tells the owner when asked to',
+    proves: ['query:fetch-owner'],
+    given: (wire) => putKeys(wire, ['a']),
+    ask: ask({ 'fetch-owner': 'true' }),
+    ...pageOf({ KeyCount: '1', Contents: entry('a', { Owner }) }),
+    sdk: sdk(ListObjectsV2Command, { Bucket: 'wire', FetchOwner: true }, { Contents: [{ Key: 'a', Owner }] }),
+  },
+  ...['false', 'TRUE', '1', ' true', ''].map(
     (value): Row => ({
-      it: `tells the owner when asked to with ${value}`,
-      proves: ['query:fetch-owner'],
+      it: `tells no owner when asked with "${value}"`,
       given: (wire) => putKeys(wire, ['a']),
       ask: ask({ 'fetch-owner': value }),
-      ...pageOf({ KeyCount: '1', Contents: entry('a', { Owner }) }),
-      sdk: sdk(ListObjectsV2Command, { Bucket: 'wire', FetchOwner: true }, { Contents: [{ Key: 'a', Owner }] }),
+      ...pageOf({ KeyCount: '1', Contents: entry('a') }),
     }),
   ),
-  {
-    it: 'tells no owner when asked not to',
-    given: (wire) => putKeys(wire, ['a']),
-    ask: ask({ 'fetch-owner': 'false' }),
-    ...pageOf({ KeyCount: '1', Contents: entry('a') }),
-  },
-  {
-    it: 'refuses fetch-owner that is neither',
-    ...refusal('InvalidArgument', { ArgumentName: 'fetch-owner', ArgumentValue: '1' }),
-    ask: ask({ 'fetch-owner': '1' }),
-  },
   ...['', 'a', 'made up', '%%%', Buffer.from('xkey').toString('base64url')].map(
     (token): Row => ({
       it: `refuses the token "${token}", which it never gave`,
-      ...refusal('InvalidArgument', { ArgumentName: 'continuation-token', ArgumentValue: token }),
+      ...refusal('InvalidArgument', { ArgumentName: 'continuation-token' }),
       ask: ask({ 'continuation-token': token }),
     }),
   ),
-  ...['1', '3', '', '2 '].map(
-    (type): Row => ({
-      it: `refuses list-type "${type}"`,
-      ...refusal('InvalidArgument', { ArgumentName: 'list-type', ArgumentValue: type }),
+  ...['', 'a'].map(
+    (marker): Row => ({
+      it: `refuses the marker "${marker}", which is of the older API`,
+      ...refusal('InvalidArgument', { ArgumentName: 'marker' }),
+      message: 'Marker unsupported with REST.GET.BUCKET in list-type=2',
       takenFor: '',
-      ask: { method: 'GET', query: { 'list-type': type } },
+      ask: ask({ marker }),
     }),
   ),
 ]
@@ -214,7 +210,6 @@ const bounded: Row = {
     const answers = await Promise.all(others.map((other) => wire.must(other)))
     for (const text of [body, ...answers.map((reply) => reply.body)].map(String)) {
       expect(text.match(/<Key>/g)).toHaveLength(1000)
-      expect(text).toContain('<MaxKeys>1000</MaxKeys>')
       expect(text).toContain('<IsTruncated>true</IsTruncated>')
     }
   },

@@ -192,6 +192,34 @@ const throughSdk: Row[] = [
   },
 ]
 
+/** Each would begin anew for ever if it were ignored. */
+const ofVersion2 = [
+  ['continuation-token', 'continuation-token only supported in REST.GET.BUCKET with list-type=2'],
+  ['start-after', 'startAfter only supported in REST.GET.BUCKET with list-type=2'],
+] as const
+
+const versions: Row[] = [
+  ...ofVersion2.flatMap(([name, message]) =>
+    ['', 'a'].map(
+      (value): Row => ({
+        it: `refuses ${name} "${value}", which is of the newer API`,
+        ...refusal('InvalidArgument', { ArgumentName: name }),
+        message,
+        takenFor: '',
+        ask: { method: 'GET', query: { [name]: value } },
+      }),
+    ),
+  ),
+  ...['', '0', '1', '3', '2 '].map(
+    (type): Row => ({
+      it: `is meant by list-type "${type}"`,
+      given: (wire) => putKeys(wire, ['c']),
+      ...pageOf({ Contents: owned('c') }),
+      ask: { method: 'GET', query: { 'list-type': type } },
+    }),
+  ),
+]
+
 const common = listingRows({ query: {}, beside: () => ({ Marker: '' }), owner: { Owner } })
 
-wireTests('ListObjects', [...common, ...pages, ...walks, ...throughSdk])
+wireTests('ListObjects', [...common, ...pages, ...walks, ...versions, ...throughSdk])

@@ -67,4 +67,56 @@ wireTests(
   'UploadPart',
   unversioned({ method: 'PUT', key: 'a', body: 'x', query: { partNumber: '1', uploadId: 'none' } }),
 )
+/** Two sub-resources, of which either would do something alone. */
+const twice = (method: Ask['method'], key: string, names: readonly string[]): Row => {
+  const [first = ''] = names
+  const query = Object.fromEntries(names.toReversed().map((name) => [name, '']))
+  const it = `is one of ${names.join(' and ')} only`
+  return nothing(
+    it,
+    { method, query, ...(key === '' ? {} : { key }) },
+    {
+      ...refusal('InvalidArgument', { ArgumentName: 'ResourceType', ArgumentValue: first }),
+      message: `Conflicting query string parameters: ${names.join(', ')}`,
+    },
+  )
+}
+/** A method that the sub-resource does not have, where S3 names it otherwise than the parameter. */
+const without = (method: Ask['method'], key: string, name: string, resourceType: string): Row =>
+  nothing(
+    `has no ${name}`,
+    { method, query: { [name]: '' }, ...(key === '' ? {} : { key }) },
+    {
+      ...refusal('MethodNotAllowed', { Method: method, ResourceType: resourceType }),
+      message: 'The specified method is not allowed against this resource.',
+    },
+  )
+wireTests('DeleteObject', [
+  without('DELETE', 'a', 'acl', 'ACL'),
+  without('DELETE', 'a', 'retention', 'OBJECT_LOCK_RETENTION'),
+  without('POST', 'a', 'tagging', 'OBJECT_TAGGING'),
+  without('POST', 'a', 'acl', 'ACL'),
+  { it: 'deletes', status: 204, given: stored, ask: { method: 'DELETE', key: 'a' } },
+])
+wireTests('DeleteBucket', [
+  twice('DELETE', '', ['cors', 'policy']),
+  without('DELETE', '', 'versioning', 'VERSIONING'),
+  without('DELETE', '', 'versions', 'BUCKETVERSIONS'),
+  without('POST', '', 'policy', 'BUCKETPOLICY'),
+  without('PUT', '', 'policyStatus', 'POLICY_STATUS'),
+  { it: 'deletes', status: 204, ask: { method: 'DELETE' } },
+])
+wireTests('GetBucketAcl', [
+  twice('GET', '', ['acl', 'versioning']),
+  twice('GET', '', ['acl', 'delete']),
+  twice('GET', 'a', ['acl', 'tagging']),
+  twice('PUT', '', ['acl', 'tagging']),
+  twice('POST', 'a', ['uploadId', 'uploads']),
+  twice('GET', 'a', ['partNumber', 'tagging']),
+  {
+    it: 'is meant whatever list-type says beside it',
+    status: 200,
+    ask: { method: 'GET', query: { acl: '', 'list-type': '1' } },
+  },
+])
 wireTests('ListObjectsV2', unversioned({ method: 'GET', query: { 'list-type': '2' } }))

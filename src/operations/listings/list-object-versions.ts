@@ -10,7 +10,7 @@ import {
   struct,
   timestamp,
 } from '../../contract/shapes.ts'
-import { encodingMethod, pageNumber, text, unlessEmpty } from '../../contract/values.ts'
+import { encodingMethod, text, unlessEmpty, versionsOfPage } from '../../contract/values.ts'
 import { invalidArgument } from '../../errors.ts'
 import { type ListedVersion, listVersions } from '../../objects/list-versions.ts'
 import { defineOperation } from '../context.ts'
@@ -31,7 +31,7 @@ export const listObjectVersionsOperation = defineOperation({
   input: {
     prefix: query('prefix', text),
     delimiter: query('delimiter', text),
-    maxKeys: query('max-keys', unlessEmpty(pageNumber)),
+    maxKeys: query('max-keys', unlessEmpty(versionsOfPage)),
     keyMarker: query('key-marker', text),
     versionIdMarker: query('version-id-marker', text),
     encodingType: query('encoding-type', encodingMethod),
@@ -74,13 +74,7 @@ export const listObjectVersionsOperation = defineOperation({
   async handle(context, input) {
     const { backend, scope, bucket } = context
     const { prefix = '', delimiter = '', keyMarker = '', versionIdMarker = '' } = input
-    if (keyMarker === '' && versionIdMarker !== '') {
-      throw invalidArgument(
-        'version-id-marker',
-        versionIdMarker,
-        'A version-id marker cannot be specified without a key marker.',
-      )
-    }
+    checkMarkers(input)
     const max = pageSize(input.maxKeys)
     const { bucket: record, page } = await listVersions(backend, scope, {
       prefix,
@@ -100,7 +94,7 @@ export const listObjectVersionsOperation = defineOperation({
         VersionIdMarker: versionIdMarker,
         NextKeyMarker: page.next && encode(page.next.keyMarker),
         NextVersionIdMarker: page.next?.versionIdMarker,
-        MaxKeys: max,
+        MaxKeys: input.maxKeys ?? max,
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
         IsTruncated: page.next !== undefined,
         EncodingType: input.encodingType,
@@ -110,6 +104,22 @@ export const listObjectVersionsOperation = defineOperation({
     }
   },
 })
+
+/** An empty key marker is one, but names no key whose versions a page could begin within. */
+function checkMarkers({
+  keyMarker,
+  versionIdMarker,
+}: {
+  keyMarker?: string | undefined
+  versionIdMarker?: string | undefined
+}): void {
+  if (versionIdMarker === undefined) return
+  const refuse = (message: string) => invalidArgument('version-id-marker', versionIdMarker, message)
+  if (keyMarker === undefined || (keyMarker === '' && versionIdMarker !== '')) {
+    throw refuse('A version-id marker cannot be specified without a key marker.')
+  }
+  if (versionIdMarker === '') throw refuse('A version-id marker cannot be empty.')
+}
 
 type OwnerIn = ReturnType<typeof ownersIn>
 

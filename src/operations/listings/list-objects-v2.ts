@@ -1,7 +1,7 @@
 import { query } from '../../contract/fields.ts'
 import { requestCharged } from '../../contract/groups.ts'
 import { boolean, integer, optional, string, struct } from '../../contract/shapes.ts'
-import { boolean as booleanText, text } from '../../contract/values.ts'
+import { type Parser, text } from '../../contract/values.ts'
 import { listObjects } from '../../objects/list-objects.ts'
 import { type PageStart, startBehind } from '../../rules/listing.ts'
 import { defineOperation } from '../context.ts'
@@ -17,6 +17,9 @@ import {
 } from './object-listing.ts'
 import { pageToken, readPageToken } from './page-token.ts'
 
+/** S3 takes anything but `true`, written so, for no. */
+const exactlyTrue: Parser<boolean> = (raw) => raw === 'true'
+
 export const listObjectsV2Operation = defineOperation({
   name: 'ListObjectsV2',
   method: 'GET',
@@ -27,7 +30,7 @@ export const listObjectsV2Operation = defineOperation({
   input: {
     continuationToken: query('continuation-token', text),
     startAfter: query('start-after', text),
-    fetchOwner: query('fetch-owner', booleanText),
+    fetchOwner: query('fetch-owner', exactlyTrue),
     ...listingInputs,
   },
   output: requestCharged,
@@ -68,7 +71,7 @@ export const listObjectsV2Operation = defineOperation({
         Name: bucket,
         Prefix: encode(prefix),
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
-        MaxKeys: max,
+        MaxKeys: input.maxKeys ?? max,
         KeyCount: page.entries.length + page.groups.length,
         IsTruncated: page.next !== undefined,
         ContinuationToken: input.continuationToken,

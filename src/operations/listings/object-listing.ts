@@ -11,7 +11,7 @@ import {
   struct,
   timestamp,
 } from '../../contract/shapes.ts'
-import { encodingMethod, pageNumber, text, unlessEmpty } from '../../contract/values.ts'
+import { encodingMethod, keysOfPage, text, unlessEmpty } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
 import type { ListedKey } from '../../objects/list-objects.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
@@ -23,7 +23,7 @@ import { optionalObjectAttributes, type restoreStatusIn, restoreStatusShape } fr
 export const listingInputs = {
   prefix: query('prefix', text),
   delimiter: query('delimiter', text),
-  maxKeys: query('max-keys', unlessEmpty(pageNumber)),
+  maxKeys: query('max-keys', unlessEmpty(keysOfPage)),
   encodingType: query('encoding-type', encodingMethod),
   optionalObjectAttributes,
   ...ownership,
@@ -51,7 +51,7 @@ export const pageSize = (maxKeys: number | undefined): number =>
   Math.min(maxKeys ?? limits.listKeysMax, limits.listKeysMax)
 
 /** Returns the encoder of keys and prefixes: unchanged, or percent-encoded as in a URL, except for slashes. */
-export function textEncoder(encodingType: 'url' | undefined): (raw: string) => string {
+export function textEncoder(encodingType: string | undefined): (raw: string) => string {
   if (encodingType === undefined) return (raw) => raw
   return (raw) =>
     encodeURIComponent(raw)

@@ -1,5 +1,5 @@
 /** Opaque tokens of paged answers, which say where the next page starts. Pure. */
-import { invalidArgument } from '../../errors.ts'
+import { argumentWithoutValue } from '../../errors.ts'
 import type { PageStart } from '../../rules/listing.ts'
 
 /** A token for `readPageToken`. It is opaque to clients, but holds no secret. */
@@ -16,5 +16,5 @@ export function readPageToken(token: string): PageStart {
   if (decoded.toString('base64url') === token && Buffer.from(text).equals(decoded) && (kind === 'k' || kind === 'g')) {
     return kind === 'k' ? { afterKey: text.slice(1) } : { afterGroup: text.slice(1) }
   }
-  throw invalidArgument('continuation-token', token, 'The continuation token provided is incorrect')
+  throw argumentWithoutValue('continuation-token', 'The continuation token provided is incorrect')
 }
