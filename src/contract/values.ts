@@ -16,6 +16,8 @@ export function integer(bounds: { min: number; max?: number }): Parser<number> {
   )
 }
 
+const int32Max = 2 ** 31 - 1
+
 /** The most entries of a page, or the number of the part that it begins behind. S3 has one text for negative numbers and one for the rest. */
 export const pageNumber: Parser<number> = pageNumberOr((name, value) =>
   invalidArgument(name, String(value), `Argument ${name} must be an integer between 0 and 2147483647`),
@@ -36,12 +38,22 @@ export const versionsOfPage: Parser<number> = pageNumberOr((name) =>
 export const partNumberUpTo = (max: number): Parser<number> =>
   integerOr({ min: 1, max }, () => `Part number must be an integer between 1 and ${max}, inclusive`)
 
-function pageNumberOr(refuseNegative: (name: string, value: number) => S3Error): Parser<number> {
-  const max = 2 ** 31 - 1
-  const parse = integerOr({ min: -max - 1, max }, (name) => `Provided ${name} not an integer or within integer range`)
+/** The most buckets of a page, from 1 to `max`. */
+export const bucketsOfPage = (max: number): Parser<number> =>
+  pageNumberOr(
+    (name, value) => invalidArgument(name, String(value), `Argument ${name} must be an integer between 1 and ${max}`),
+    { min: 1, max },
+  )
+
+function pageNumberOr(
+  refuse: (name: string, value: number) => S3Error,
+  bounds: { min: number; max: number } = { min: 0, max: int32Max },
+): Parser<number> {
+  const anyNumber = { min: -int32Max - 1, max: int32Max }
+  const parse = integerOr(anyNumber, (name) => `Provided ${name} not an integer or within integer range`)
   return (raw, name) => {
     const value = parse(raw, name)
-    if (value < 0) throw refuseNegative(name, value)
+    if (value < bounds.min || value > bounds.max) throw refuse(name, value)
     return value
   }
 }

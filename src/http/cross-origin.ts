@@ -23,6 +23,12 @@ export async function readCrossOrigin(
 
 const requestMethod = 'access-control-request-method'
 
+/** Methods that S3 knows, whether rules can allow them or not. */
+const announcedMethods: ReadonlySet<string> = new Set([...corsMethods, 'OPTIONS', 'PATCH'])
+
+const invalidMethod = (method: string | null): S3Error =>
+  new S3Error('BadRequest', { message: `Invalid Access-Control-Request-Method: ${method}` })
+
 /** Looks only at the address of the announced request, which will be verified when it comes. Throws AccessForbidden, BadRequest. */
 export function answerPreflight(exchange: Exchange, head: RequestHead, bucketOfHost: BucketOfHost): void {
   const { crossOrigin } = exchange
@@ -30,14 +36,13 @@ export function answerPreflight(exchange: Exchange, head: RequestHead, bucketOfH
   if (crossOrigin === undefined) {
     throw new S3Error('BadRequest', { message: 'Insufficient information. Origin request header needed.' })
   }
-  const method = headerValue(head, requestMethod)
+  const method = headerValue(head, requestMethod) || undefined
+  if (method !== undefined && !announcedMethods.has(method)) throw invalidMethod(method)
   // The answer is the same when the bucket does not exist, because the sender is unknown.
   if (!crossOrigin.enabled) {
     throw new S3Error('AccessForbidden', { details: { Method: method ?? head.method, ResourceType: 'BUCKET' } })
   }
-  if (method === undefined || !corsMethods.includes(method)) {
-    throw new S3Error('BadRequest', { message: `Invalid Access-Control-Request-Method: ${method ?? null}` })
-  }
+  if (method === undefined) throw invalidMethod(null)
   if (crossOrigin.headers === undefined) {
     const { target } = readTarget(head, bucketOfHost)
     throw new S3Error('AccessForbidden', {

@@ -26,3 +26,5 @@ export function checkBucketName(name: string): void {
 function invalidBucketName(name: string): S3Error {
   return new S3Error('InvalidBucketName', { details: { BucketName: name } })
 }
+
+export const arnOfBucket = (bucket: string): string => `arn:aws:s3:::${bucket}`

@@ -66,7 +66,8 @@ export function readRows(method: ReadMethod): Row[] {
     },
     {
       it: 'refuses a checksum mode that it does not know',
-      ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}checksum-mode', ArgumentValue: 'MAYBE' }),
+      ...refusal('InvalidRequest', {}),
+      message: 'Value for {{prefix}}checksum-mode header is invalid.',
       given: fox,
       ask: { ...ask, vendor: { 'checksum-mode': 'MAYBE' } },
     },

@@ -84,6 +84,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     it.each([
       ['another origin', { origin: 'http://app.test' }, 'PUT'],
       ['a method that is not allowed', { method: 'DELETE' }, 'DELETE'],
+      ['a method that no rule can allow', { method: 'PATCH' }, 'PATCH'],
       ['a header that is not allowed', { headers: 'content-type,x-amz-acl' }, 'PUT'],
     ] satisfies [string, PreflightAsk, string][])('of %s is refused', async (_what, more, method) => {
       await enable()
@@ -97,7 +98,8 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     it.each([
       ['no origin', { origin: undefined }, 'Insufficient information. Origin request header needed.'],
       ['no method', { method: undefined }, 'Invalid Access-Control-Request-Method: null'],
-      ['a method that no rule can allow', { method: 'PATCH' }, 'Invalid Access-Control-Request-Method: PATCH'],
+      ['an unknown method', { method: 'FOO' }, 'Invalid Access-Control-Request-Method: FOO'],
+      ['a method in small letters', { method: 'put' }, 'Invalid Access-Control-Request-Method: put'],
     ])('of %s is a bad request', async (_what, more, message) => {
       await enable()
       const { origin: _, method: __, ...rest } = put
@@ -121,6 +123,11 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
         expect(told(missing)).toEqual(told(there))
         expect([...missing.headers.keys()]).toEqual([...there.headers.keys()])
       }
+      expect(told(await preflight(wire, { ...put, method: 'put' }))).toMatchObject({
+        Code: 'BadRequest',
+        Message: 'Invalid Access-Control-Request-Method: put',
+      })
+      expect(told(await preflight(wire, { ...put, method: '' }))).toMatchObject({ Method: 'OPTIONS' })
       const { method: _, ...withoutMethod } = put
       expect(told(await preflight(wire, withoutMethod))).toMatchObject({ Message: notEnabled, Method: 'OPTIONS' })
     })

@@ -219,7 +219,29 @@ const refused: Row[] = [
     it: 'refuses a wrong checksum',
     ...keepsAll,
     ...refusal('BadDigest', {}),
+    message: 'The SHA256 you specified did not match the calculated checksum.',
     ask: ask(body, { headers: {}, vendor: { 'checksum-sha256': referenceChecksum('SHA256', 'another') } }),
+  },
+  {
+    it: 'refuses a checksum that is announced and not sent',
+    ...keepsAll,
+    ...refusal('InvalidRequest', {}),
+    message:
+      '{{prefix}}sdk-checksum-algorithm specified, but no corresponding {{prefix}}checksum-* or {{prefix}}trailer headers were found.',
+    ask: ask(body, {
+      headers: { 'Content-MD5': md5Base64(body) },
+      vendor: { 'sdk-checksum-algorithm': 'CRC32' },
+    }),
+  },
+  {
+    it: 'refuses another checksum than the one that is announced',
+    ...keepsAll,
+    ...refusal('InvalidRequest', {}),
+    message: 'Value for {{prefix}}sdk-checksum-algorithm header is invalid.',
+    ask: ask(body, {
+      headers: {},
+      vendor: { 'checksum-sha256': referenceChecksum('SHA256', body), 'sdk-checksum-algorithm': 'CRC32' },
+    }),
   },
   {
     it: 'refuses a malformed checksum',

@@ -245,20 +245,31 @@ const refused: Row[] = [
     ask: { method: 'GET', key: 'a', query: { attributes: '' } },
   },
   {
-    it: 'refuses an empty list',
+    it: 'refuses commas alone',
     ...refusal('InvalidRequest', {}),
     message:
       'The {{prefix}}object-attributes header specifying the attributes to be retrieved is either missing or empty',
     given: bare,
-    ask: ask(''),
+    ask: ask(',,'),
   },
-  ...(['Etag', 'Owner', 'ETag,', 'ETag;ObjectSize'] as const).map(
-    (asked): Row => ({
+  {
+    it: 'takes commas behind the last name for nothing',
+    ...answer({ ObjectSize: '11' }),
+    given: bare,
+    ask: ask('ObjectSize,,'),
+  },
+  ...[
+    ['', ''],
+    ['Etag', 'Etag'],
+    ['Owner', 'Owner'],
+    [',ETag', ''],
+    ['ETag, ,ObjectSize', ''],
+    ['ETag;ObjectSize', 'ETag;ObjectSize'],
+  ].map(
+    ([asked = '', named]): Row => ({
       it: `refuses "${asked}"`,
-      ...refusal('InvalidArgument', {
-        ArgumentName: '{{prefix}}object-attributes',
-        ArgumentValue: asked === 'ETag,' ? '' : asked,
-      }),
+      ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}object-attributes', ArgumentValue: named }),
+      message: 'Invalid attribute name specified.',
       given: bare,
       ask: ask(asked),
     }),

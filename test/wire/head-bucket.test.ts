@@ -12,9 +12,13 @@ const rows: Row[] = [
     status: 200,
     ask: { method: 'HEAD' },
     headers: { 'Content-Type': 'application/xml' },
-    vendor: { 'bucket-region': 'us-east-1', 'access-point-alias': 'false' },
+    vendor: { 'bucket-region': 'us-east-1', 'access-point-alias': 'false', 'bucket-arn': 'arn:aws:s3:::wire' },
     body: empty,
-    sdk: sdk(HeadBucketCommand, { Bucket: 'wire' }, { BucketRegion: 'us-east-1', AccessPointAlias: false }),
+    sdk: sdk(
+      HeadBucketCommand,
+      { Bucket: 'wire' },
+      { BucketRegion: 'us-east-1', AccessPointAlias: false, BucketArn: 'arn:aws:s3:::wire' },
+    ),
   },
   {
     it: 'tells the region that the bucket was made for',
@@ -26,7 +30,7 @@ const rows: Row[] = [
       await wire.must({ method: 'PUT', body })
     },
     ask: { method: 'HEAD' },
-    vendor: { 'bucket-region': 'ap-south-1', 'access-point-alias': 'false' },
+    vendor: { 'bucket-region': 'ap-south-1', 'access-point-alias': 'false', 'bucket-arn': 'arn:aws:s3:::wire' },
     sdk: sdk(HeadBucketCommand, { Bucket: 'wire' }, { BucketRegion: 'ap-south-1' }),
   },
   {
@@ -50,7 +54,7 @@ const rows: Row[] = [
     it: 'accepts the owner that is expected',
     status: 200,
     ask: { method: 'HEAD', vendor: { 'expected-bucket-owner': 'main' } },
-    vendor: { 'bucket-region': 'us-east-1', 'access-point-alias': 'false' },
+    vendor: { 'bucket-region': 'us-east-1', 'access-point-alias': 'false', 'bucket-arn': 'arn:aws:s3:::wire' },
     sdk: sdk(HeadBucketCommand, { Bucket: 'wire', ExpectedBucketOwner: 'main' }),
   },
   {

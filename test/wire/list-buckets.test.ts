@@ -8,7 +8,12 @@ import { otherKey } from '../support/wire-server.ts'
 import { textIn } from '../support/wire-uploads.ts'
 
 const Owner = { ID: 'main', DisplayName: 'Main' }
-const entry = (Name: string, BucketRegion = 'us-east-1') => ({ Name, CreationDate: anInstant, BucketRegion })
+const entry = (Name: string, BucketRegion = 'us-east-1') => ({
+  Name,
+  CreationDate: anInstant,
+  BucketRegion,
+  BucketArn: `arn:aws:s3:::${Name}`,
+})
 
 const ask = { method: 'GET', bucket: '' } as const
 const three = { withoutBucket: true, given: (wire: Wire) => makeBuckets(wire) }
@@ -128,16 +133,43 @@ const rows: Row[] = [
     xml: { ListAllMyBucketsResult: { Owner, Buckets: { Bucket: entry('c-eu', 'eu-west-1') } } },
     sdk: sdk(ListBucketsCommand, { BucketRegion: 'eu-west-1' }, { Buckets: [{ Name: 'c-eu' }] }),
   },
-  ...['0', '-1', '10001', 'abc', '1.5'].map(
+  {
+    it: 'reads a region in any case',
+    ...three,
+    status: 200,
+    ask: { ...ask, query: { 'bucket-region': 'EU-West-1' } },
+    xml: { ListAllMyBucketsResult: { Owner, Buckets: { Bucket: entry('c-eu', 'eu-west-1') } } },
+  },
+  {
+    it: 'takes an empty continuation token for none',
+    ...three,
+    status: 200,
+    ask: { ...ask, query: { 'continuation-token': '', prefix: 'b' } },
+    xml: { ListAllMyBucketsResult: { Owner, Buckets: { Bucket: entry('b-one') }, Prefix: 'b' } },
+  },
+  ...[
+    ['0', '0'],
+    ['-01', '-1'],
+    ['10001', '10001'],
+  ].map(
+    ([max = '', value]): Row => ({
+      it: `refuses max-buckets "${max}"`,
+      ...refusal('InvalidArgument', { ArgumentName: 'max-buckets', ArgumentValue: value }),
+      message: 'Argument max-buckets must be an integer between 1 and 10000',
+      ask: { ...ask, query: { 'max-buckets': max } },
+    }),
+  ),
+  ...['abc', '1.5', ' 1', '2147483648'].map(
     (max): Row => ({
       it: `refuses max-buckets "${max}"`,
       ...refusal('InvalidArgument', { ArgumentName: 'max-buckets', ArgumentValue: max }),
+      message: 'Provided max-buckets not an integer or within integer range',
       ask: { ...ask, query: { 'max-buckets': max } },
     }),
   ),
   {
     it: 'refuses a continuation token that it never gave',
-    ...refusal('InvalidArgument', { ArgumentName: 'continuation-token', ArgumentValue: 'made-up' }),
+    ...refusal('InvalidArgument', { ArgumentName: 'continuation-token' }),
     ask: { ...ask, query: { 'continuation-token': 'made-up' } },
     sdk: sdk(ListBucketsCommand, { ContinuationToken: 'made-up' }),
   },

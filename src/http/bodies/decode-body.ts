@@ -30,6 +30,8 @@ type DocumentBody = Pick<
   'required' | 'digestRequired' | 'bytesMax' | 'checksumsOf'
 >
 
+const contentMd5 = 'Content-MD5'
+
 /** A digest of the document from the client, in a header or announced as a trailer. */
 interface SentDigest {
   algorithm: ChecksumAlgorithm
@@ -134,7 +136,7 @@ function sentMd5(head: RequestHead): SentDigest | undefined {
   const sent = headerValue(head, 'content-md5')
   if (sent === undefined) return undefined
   const value = md5Digest(sent, 'Content-MD5')
-  return { algorithm: 'MD5', name: 'Content-MD5', expected: () => value }
+  return { algorithm: 'MD5', name: contentMd5, expected: () => value }
 }
 
 function sentChecksums(vendorValues: VendorValues, body: RequestBody): SentDigest[] {
@@ -153,14 +155,18 @@ function sentChecksums(vendorValues: VendorValues, body: RequestBody): SentDiges
 /** Some SDKs send the MD5 that they announce as Content-MD5. */
 function checkAnnounced(vendorValues: VendorValues, digests: readonly SentDigest[]): void {
   const announced = vendorValues.get('sdk-checksum-algorithm')
-  if (announced !== undefined && !digests.some(({ algorithm }) => algorithm === announced.value.toUpperCase())) {
-    throw new S3Error('InvalidRequest', {
-      message: `${announced.sentName} specified, but no corresponding checksum header or trailer was found.`,
-    })
-  }
+  if (announced === undefined || digests.some(({ algorithm }) => algorithm === announced.value.toUpperCase())) return
+  const isAnother = digests.some(({ name }) => name !== contentMd5)
+  throw new S3Error('InvalidRequest', {
+    vendorMessage: (header) =>
+      isAnother
+        ? `Value for ${announced.sentName} header is invalid.`
+        : `${announced.sentName} specified, but no corresponding ${header('checksum-*')} or ${header('trailer')} headers were found.`,
+  })
 }
 
 function expectDigest({ name, expected }: SentDigest, computed: string): void {
   if (computed === expected()) return
-  throw new S3Error('BadDigest', { message: `The ${name} you specified did not match what we received.` })
+  const what = name === contentMd5 ? 'what we received' : 'the calculated checksum'
+  throw new S3Error('BadDigest', { message: `The ${name} you specified did not match ${what}.` })
 }

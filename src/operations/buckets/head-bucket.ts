@@ -1,6 +1,7 @@
 import { absentUnless, outVendor } from '../../contract/fields.ts'
 import { ownership } from '../../contract/groups.ts'
 import { findBucket } from '../../objects/buckets.ts'
+import { arnOfBucket } from '../bucket-name.ts'
 import { defineOperation } from '../context.ts'
 import { regionOf } from './location-constraint.ts'
 
@@ -14,19 +15,20 @@ export const headBucketOperation = defineOperation({
   output: {
     bucketRegion: outVendor('bucket-region'),
     accessPointAlias: outVendor('access-point-alias'),
-    bucketArn: absentUnless('bucket-arn', 'it is a directory bucket'),
+    bucketArn: outVendor('bucket-arn'),
     bucketLocationName: absentUnless('bucket-location-name', 'it is a directory bucket'),
     bucketLocationType: absentUnless('bucket-location-type', 'it is a directory bucket'),
   },
   outputBody: { kind: 'none', contentType: 'application/xml' },
   errors: ['NoSuchBucket'],
 
-  async handle({ backend, scope, region }) {
+  async handle({ backend, scope, region, bucket: name }) {
     const bucket = await findBucket(backend, scope)
     // This server has no access points, so no name is an alias of one.
     return {
       bucketRegion: regionOf(bucket.locationConstraint, region),
       accessPointAlias: 'false',
+      bucketArn: arnOfBucket(name),
     }
   },
 })

@@ -1,8 +1,9 @@
 import { query } from '../../contract/fields.ts'
-import { absentElement, list, optional, string, struct, timestamp } from '../../contract/shapes.ts'
-import { integer, text, unlessEmpty } from '../../contract/values.ts'
+import { list, optional, string, struct, timestamp } from '../../contract/shapes.ts'
+import { bucketsOfPage, text, unlessEmpty } from '../../contract/values.ts'
 import { limits } from '../../limits.ts'
 import { listBuckets } from '../../objects/buckets.ts'
+import { arnOfBucket } from '../bucket-name.ts'
 import { defineOperation } from '../context.ts'
 import { pageToken, readPageToken } from '../listings/page-token.ts'
 import { regionOf } from './location-constraint.ts'
@@ -14,8 +15,8 @@ export const listBucketsOperation = defineOperation({
   permission: 's3:ListAllMyBuckets',
   summary: "Lists the sender's buckets in order of name.",
   input: {
-    continuationToken: query('continuation-token', text),
-    maxBuckets: query('max-buckets', unlessEmpty(integer({ min: 1, max: limits.listBucketsMax }))),
+    continuationToken: query('continuation-token', unlessEmpty(text)),
+    maxBuckets: query('max-buckets', unlessEmpty(bucketsOfPage(limits.listBucketsMax))),
     prefix: query('prefix', text),
     bucketRegion: query('bucket-region', text),
   },
@@ -31,7 +32,7 @@ export const listBucketsOperation = defineOperation({
             Name: string,
             CreationDate: timestamp,
             BucketRegion: optional(string),
-            BucketArn: absentElement('it is a directory bucket'),
+            BucketArn: string,
           }),
         ),
       }),
@@ -49,9 +50,9 @@ export const listBucketsOperation = defineOperation({
       afterName: start !== undefined && 'afterKey' in start ? start.afterKey : undefined,
       max: input.maxBuckets ?? limits.listBucketsMax,
     })
+    const asked = input.bucketRegion?.toLowerCase()
     const shown = page.buckets.filter(
-      ({ locationConstraint }) =>
-        input.bucketRegion === undefined || regionOf(locationConstraint, region) === input.bucketRegion,
+      ({ locationConstraint }) => asked === undefined || regionOf(locationConstraint, region).toLowerCase() === asked,
     )
     return {
       body: {
@@ -61,6 +62,7 @@ export const listBucketsOperation = defineOperation({
             Name: bucket.name,
             CreationDate: bucket.createdMs,
             BucketRegion: regionOf(bucket.locationConstraint, region),
+            BucketArn: arnOfBucket(bucket.name),
           })),
         },
         Prefix: input.prefix,

@@ -21,8 +21,10 @@ type AttributeName = (typeof attributeNames)[number]
 
 /** At least one of the names, separated by commas. */
 const attributeList: Parser<ReadonlySet<AttributeName>> = (raw, name) => {
-  const asked = raw.split(',').map((attribute) => attribute.trim())
-  if (asked.every((attribute) => attribute === '')) throw nothingAsked()
+  // S3 takes commas at the end for nothing, but not a name that is missing before another.
+  const named = raw.replace(/,+$/, '')
+  if (named === '' && raw !== '') throw nothingAsked()
+  const asked = named.split(',').map((attribute) => attribute.trim())
   return new Set(
     asked.map((attribute) => {
       const known = attributeNames.find((each) => each === attribute)

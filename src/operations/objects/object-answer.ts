@@ -56,7 +56,7 @@ export function planRead(input: ReadInputs, record: ObjectRecord, clock: Pick<Cl
   if (input.partNumber !== undefined) {
     if (input.range !== undefined) {
       throw new S3Error('InvalidRequest', {
-        message: 'Cannot specify both Range header and partNumber query parameter.',
+        message: 'Cannot specify both Range header and partNumber query parameter',
       })
     }
     return { range: rangeOfPart(record, input.partNumber), partial: true }

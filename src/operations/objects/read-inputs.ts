@@ -2,16 +2,20 @@
 import { customerKey, encryptionOfRead } from '../../contract/encryption-fields.ts'
 import { header, query, vendor } from '../../contract/fields.ts'
 import { ownership, readConditions, responseOverrides, versionId } from '../../contract/groups.ts'
-import { oneOf, type Parser, partNumberUpTo, text, unlessEmpty } from '../../contract/values.ts'
+import { type Parser, partNumberUpTo, text } from '../../contract/values.ts'
+import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 
 /** The AWS SDK for C++ sends it in lower case. */
-const checksumMode: Parser<'ENABLED'> = (raw, name) => oneOf('ENABLED')(raw.toUpperCase(), name)
+const checksumMode: Parser<'ENABLED'> = (raw, name) => {
+  if (raw.toUpperCase() === 'ENABLED') return 'ENABLED'
+  throw new S3Error('InvalidRequest', { message: `Value for ${name} header is invalid.` })
+}
 
 export const readInputs = {
   range: header('Range', text),
   ifRange: header('If-Range', text),
-  partNumber: query('partNumber', unlessEmpty(partNumberUpTo(limits.partNumberMax))),
+  partNumber: query('partNumber', partNumberUpTo(limits.partNumberMax)),
   versionId,
   checksumMode: vendor('checksum-mode', checksumMode),
   ...readConditions,

@@ -4,7 +4,13 @@ import { owner, type Scenario, text, time } from './call.ts'
 const [plain, far] = ['s3api-buckets-plain', 's3api-buckets-far']
 const bucket = ['--bucket', plain]
 const farBucket = ['--bucket', far]
-const listed = (Name: string, BucketRegion: string): object => ({ Name, CreationDate: time, BucketRegion })
+const arn = (name: string): string => `arn:aws:s3:::${name}`
+const listed = (Name: string, BucketRegion: string): object => ({
+  Name,
+  CreationDate: time,
+  BucketRegion,
+  BucketArn: arn(Name),
+})
 const plainListed = listed(plain, 'us-east-1')
 const farListed = listed(far, 'eu-west-1')
 const ours = ['--prefix', 's3api-buckets-']
@@ -42,7 +48,7 @@ export const buckets: Scenario = {
       operation: 'HeadBucket',
       about: 'tells the region',
       words: [...farBucket, '--expected-bucket-owner', owner.ID],
-      prints: { BucketRegion: 'eu-west-1', AccessPointAlias: false },
+      prints: { BucketRegion: 'eu-west-1', AccessPointAlias: false, BucketArn: arn(far) },
     },
     {
       operation: 'HeadBucket',

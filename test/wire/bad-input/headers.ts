@@ -97,7 +97,7 @@ export const badHeaders: readonly BadInput[] = [
   ),
   {
     what: 'GET with an unknown checksum mode',
-    code: 'InvalidArgument',
+    code: 'InvalidRequest',
     send: signedThen({ vendor: [['checksum-mode', 'DISABLED']] }),
   },
   {
