@@ -325,6 +325,31 @@ wireTests('DeleteObjects', [
     },
   ),
   many(
+    'puts one delete marker over a key that is named twice',
+    history,
+    [['a'], ['a']],
+    { Deleted: [{ Key: 'a', DeleteMarker: true, DeleteMarkerVersionId: aVersionId }] },
+    async (wire, { body }, facts) => {
+      const [marker = ''] = /[0-9a-f]{32}/.exec(body.toString()) ?? []
+      await leaves(`${marker}!*`, 'v2', 'v1', 'null')(wire, { status: 200, headers: new Map(), body }, facts)
+    },
+  ),
+  many(
+    'deletes a version that is named twice once, and the key beside it',
+    history,
+    [['a', '{{v1}}'], ['a', '{{v1}}'], ['a']],
+    {
+      Deleted: [
+        { Key: 'a', VersionId: '{{v1}}' },
+        { Key: 'a', DeleteMarker: true, DeleteMarkerVersionId: aVersionId },
+      ],
+    },
+    async (wire, { body }, facts) => {
+      const [, marker = ''] = /<DeleteMarkerVersionId>([0-9a-f]{32})</.exec(body.toString()) ?? []
+      await leaves(`${marker}!*`, 'v2', 'null')(wire, { status: 200, headers: new Map(), body }, facts)
+    },
+  ),
+  many(
     'answers the null delete marker of a suspended bucket',
     suspendedHistory,
     [['a']],

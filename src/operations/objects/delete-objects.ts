@@ -82,10 +82,11 @@ export const deleteObjectsOperation = defineOperation({
       if (bypass && versionId !== undefined) one.ask('s3:BypassGovernanceRetention')
       return one
     }
-    const named = body.Object.map((object) => refusalOf(object) ?? deletionOf(object, scopeOfOne(object), bypass))
+    const objects = onceEach(body.Object)
+    const named = objects.map((object) => refusalOf(object) ?? deletionOf(object, scopeOfOne(object), bypass))
     const deletions = named.flatMap((one) => (one instanceof S3Error ? [] : [one]))
     const outcomes = (await deleteObjects(backend, scope.name, deletions)).values()
-    const answers = body.Object.map((object, i) => {
+    const answers = objects.map((object, i) => {
       const refused = named[i]
       return answerOf(object, refused instanceof S3Error ? refused : outcomes.next().value)
     })
@@ -97,6 +98,18 @@ export const deleteObjectsOperation = defineOperation({
     }
   },
 })
+
+/** S3 deletes once what is named twice in the same words: it makes one delete marker of it, and answers it once. */
+function onceEach(objects: readonly NamedObject[]): readonly NamedObject[] {
+  const named = objects.map(
+    (object) =>
+      [
+        JSON.stringify([object.Key, object.VersionId, object.ETag, object.LastModifiedTime, object.Size]),
+        object,
+      ] as const,
+  )
+  return [...new Map(named).values()]
+}
 
 interface Deleted {
   Key: string
