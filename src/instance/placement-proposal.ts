@@ -48,7 +48,8 @@ export interface Proposal {
 export function judgeProposal(facts: ProposalFacts): Proposal {
   const { known, configured } = facts
   const findings: Findings = { notices: [], waiting: [], refusals: [] }
-  const locations = { ...configuredLocations(facts, findings), ...keptLocations(facts, findings) }
+  const judged = { ...configuredLocations(facts, findings), ...keptLocations(facts, findings) }
+  const locations = withClassesApart(judged, facts, findings)
   const { stores } = keptStores(facts, locations, findings)
   const made = configured.stores.filter((name) => known.stores[name] === undefined)
   const next = nextDefault({ ...known, stores, locations }, facts, findings)
@@ -127,6 +128,40 @@ function keptLocations({ known, configured, others, buckets }: ProposalFacts, fi
     )
   }
   return kept
+}
+
+/**
+ * Otherwise, a class could be in two locations: the one that another server's configuration, or a change that waits, holds as it was, and the one that this configuration
+ * names. Such a change waits. As no configuration names a class twice, one of the two locations has not changed.
+ */
+function withClassesApart(judged: Locations, { known }: ProposalFacts, { waiting }: Findings): Locations {
+  const next = { ...judged }
+  for (;;) {
+    const found = classInTwo(next, known)
+    if (found === undefined) return next
+    const { name, storageClass, keeper } = found
+    const before = known.locations[name]
+    const what = before === undefined ? 'is not used yet' : `stays at version ${before.version}`
+    waiting.push(`[locations.${name}] ${what}, because ${storageClass} is among storageClasses of ${keeper}`)
+    if (before === undefined) delete next[name]
+    else next[name] = before
+  }
+}
+
+/** A location that changes, and one that stays as it was and keeps the same class. */
+function classInTwo(
+  next: Locations,
+  known: KnownPlacement,
+): { name: string; storageClass: string; keeper: string } | undefined {
+  const isChanged = (name: string): boolean => next[name] !== known.locations[name]
+  const keepers = Object.entries(next).filter(([name]) => !isChanged(name))
+  for (const [name, { policy }] of Object.entries(next).filter(([name]) => isChanged(name))) {
+    for (const storageClass of policy.storageClasses ?? []) {
+      const keeper = keepers.find(([, kept]) => kept.policy.storageClasses?.includes(storageClass))
+      if (keeper !== undefined) return { name, storageClass, keeper: keeper[0] }
+    }
+  }
+  return undefined
 }
 
 /** The known locations that a configuration lacks. */

@@ -239,6 +239,58 @@ describe('what all running servers have in their configuration', () => {
   })
 })
 
+describe('a storage class', () => {
+  const keeping = (storageClasses: string[], policy: LocationPolicy): LocationPolicy =>
+    storageClasses.length === 0 ? policy : { ...policy, storageClasses }
+  const safe = copies(1, 'a')
+  const cold = (...classes: string[]): LocationPolicy => keeping(classes, copies(1, 'b'))
+  const far = (...classes: string[]): LocationPolicy => keeping(classes, copies(1, 'c'))
+  const configured = (locations: Configuration['locations']): Configuration => ({
+    stores: ['a', 'b', 'c'],
+    locations: { safe, ...locations },
+    default: 'safe',
+  })
+  const classes = ({ next }: Proposal) =>
+    Object.fromEntries(Object.entries(next.locations).map(([name, { policy }]) => [name, policy.storageClasses ?? []]))
+
+  it('stays in the location where another server has it, which this configuration lacks', () => {
+    const there = configured({ cold: cold('GLACIER') })
+    const here = configured({ far: far('GLACIER') })
+    const proposal = judged({ history: [there], here, others: { g1: there } })
+    expect(classes(proposal)).toEqual({ safe: [], cold: ['GLACIER'] })
+    expect(proposal.waiting).toEqual([
+      '[locations.far] is not used yet, because GLACIER is among storageClasses of cold',
+    ])
+  })
+
+  it('goes to another location when the last server starts with that, and not before', () => {
+    const plain = configured({ cold: cold(), far: far() })
+    const before = configured({ cold: cold('GLACIER'), far: far() })
+    const here = configured({ cold: cold(), far: far('GLACIER') })
+    const history = [plain, before]
+    const first = judged({ history, here, others: { g1: before } })
+    expect(classes(first)).toEqual({ safe: [], cold: ['GLACIER'], far: [] })
+    expect(first.waiting).toEqual([
+      '[locations.far] stays at version 1, because GLACIER is among storageClasses of cold',
+    ])
+    const last = judged({ history, here, others: { g1: here } })
+    expect(classes(last)).toEqual({ safe: [], cold: [], far: ['GLACIER'] })
+    expect(last.waiting).toEqual([])
+  })
+
+  it('stays where it is while the class that is to take its place waits', () => {
+    const before = configured({ cold: cold('DEEP_ARCHIVE'), far: far('GLACIER') })
+    const wide = keeping(['DEEP_ARCHIVE'], copies(1, 'c', 'd'))
+    const here = { ...configured({ cold: cold('GLACIER'), far: wide }), stores: ['a', 'b', 'c', 'd'] }
+    const proposal = judged({ history: [before], here, others: { g1: before } })
+    expect(classes(proposal)).toEqual({ safe: [], cold: ['DEEP_ARCHIVE'], far: ['GLACIER'] })
+    expect(proposal.waiting).toEqual([
+      '[locations.far] stays at version 1, because g1 (g1:9000) lacks [stores.d]',
+      '[locations.cold] stays at version 1, because GLACIER is among storageClasses of far',
+    ])
+  })
+})
+
 describe('a server without a default location in its configuration', () => {
   it('takes the one that is known', () => {
     const { default: _, ...unset } = one
