@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { KvUnavailable } from '../kv.ts'
 import { jitter } from './jitter.ts'
 import type { ServerUrl } from './servers.ts'
-import { connectTimeoutMs, Session, silentMsMax } from './session.ts'
+import { connectTimeoutMs, hasNoConnectionLeft, ReadOnlyServer, Session, silentMsMax } from './session.ts'
 import { ConfigurationRefused } from './session-rules.ts'
 
 /** How long calls fail at once after an attempt has failed. The spread keeps gateways from reconnecting at the same moment. */
@@ -11,6 +11,9 @@ const pauseMs = { least: 100, spread: 200 }
 
 /** How many attempts to open a session may fail while other sessions hear the server, which means that it is busy, not down. */
 const busyAttemptsMax = 5
+
+/** The primary is alive, and gives out no more connections. Those that are open go on. */
+export class PrimaryFull extends KvUnavailable {}
 
 export class Primary {
   readonly #servers: readonly ServerUrl[]
@@ -26,7 +29,7 @@ export class Primary {
 
   /** Rejects with `KvUnavailable` or `ConfigurationRefused`. */
   async open(warn: (message: string) => void = () => {}): Promise<Session> {
-    await this.assertNotFailing()
+    if (this.#isPausing) await this.#failAgain()
     for (let attempt = 1; ; attempt++) {
       const beganMs = performance.now()
       try {
@@ -44,12 +47,24 @@ export class Primary {
 
   /** Whether an attempt to reach the primary has just failed. */
   get isFailing(): boolean {
-    return this.#failure !== undefined && performance.now() < this.#failedUntilMs
+    return this.#isPausing && !this.isFull
+  }
+
+  /** Whether the primary has just refused one more connection. */
+  get isFull(): boolean {
+    return this.#isPausing && this.#failure instanceof PrimaryFull
+  }
+
+  get #isPausing(): boolean {
+    return performance.now() < this.#failedUntilMs
   }
 
   /** Rejects with the failure of the last attempt while `isFailing`. */
   async assertNotFailing(): Promise<void> {
-    if (!this.isFailing) return
+    if (this.isFailing) await this.#failAgain()
+  }
+
+  async #failAgain(): Promise<never> {
     // A caller that tries again at once must not keep the process from everything else.
     await nextTurn()
     throw this.#failure
@@ -81,9 +96,12 @@ export class Primary {
       const causes = error instanceof AggregateError ? error.errors : [error]
       const refused = causes.find((cause) => cause instanceof ConfigurationRefused)
       if (refused !== undefined) throw refused
-      throw new KvUnavailable('The metadata database cannot be reached.', {
-        cause: causes.length === 1 ? causes[0] : error,
-      })
+      const cause = causes.length === 1 ? causes[0] : error
+      if (isFullPrimary(causes)) {
+        watch.heard()
+        throw new PrimaryFull('The metadata database takes no more connections.', { cause })
+      }
+      throw new KvUnavailable('The metadata database cannot be reached.', { cause })
     }
   }
 
@@ -96,7 +114,7 @@ export class Primary {
         () => true,
         (error) => {
           if (error instanceof KvUnavailable) this.#remember(error)
-          return false
+          return error instanceof PrimaryFull
         },
       )
       .finally(() => {
@@ -105,3 +123,8 @@ export class Primary {
     return this.#probing
   }
 }
+
+/** A full server may be a standby, so each of the others must have said that it is one. */
+const isFullPrimary = (causes: readonly unknown[]): boolean =>
+  causes.some(hasNoConnectionLeft) &&
+  causes.every((cause) => hasNoConnectionLeft(cause) || cause instanceof ReadOnlyServer)

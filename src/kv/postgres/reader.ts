@@ -3,7 +3,7 @@ import { assertKey, rangeBounds } from '../bounds.ts'
 import type { Entry, Fold, Key, RangeQuery, View } from '../kv.ts'
 import { KvUnavailable } from '../kv.ts'
 import { behindGroup, keyAfter, later, textAt } from '../ordered-key.ts'
-import { isConnectionLost, type Session, type Statement } from './session.ts'
+import { isConnectionLost, isRefusedForNow, type Session, type Statement } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import { entryIn, getStatement, Parts, viewStatement } from './statements.ts'
 
@@ -127,7 +127,10 @@ export class Reader {
       try {
         return await this.#sessions.use(work)
       } catch (error) {
-        if (error instanceof KvUnavailable || !isConnectionLost(error)) throw error
+        if (error instanceof KvUnavailable) throw error
+        if (isRefusedForNow(error))
+          throw new KvUnavailable('The metadata database refuses to read now.', { cause: error })
+        if (!isConnectionLost(error)) throw error
         if (attempt === 2) throw new KvUnavailable('The metadata database does not answer.', { cause: error })
       }
     }

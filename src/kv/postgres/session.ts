@@ -39,6 +39,14 @@ const settingsQuery = `select current_setting('server_version_num'), current_set
 
 const asText = { getTypeParser: () => (text: string) => text }
 
+/** A standby, or a server that the operator has made read-only. */
+export class ReadOnlyServer extends Error {
+  constructor() {
+    super('the server is read-only')
+    this.name = 'ReadOnlyServer'
+  }
+}
+
 export class Session {
   /** The server has warned that a transaction was committed but may be missing on the standby. */
   #warned = false
@@ -74,7 +82,7 @@ export class Session {
     try {
       await session.#client.connect()
       if (await session.#isReady(warn)) return session
-      throw new Error('the server is read-only')
+      throw new ReadOnlyServer()
     } catch (error) {
       session.destroy()
       throw error
@@ -174,7 +182,10 @@ export function isConnectionLost(error: unknown): boolean {
 /** Whether the transaction did nothing and can be retried: serialization failure or deadlock. */
 export const isToBeRepeated = (error: unknown): boolean => /^40(?:001|P01)$/.test(codeOf(error))
 
-/** Whether the server can't write now: its disk is full, or it is out of memory or locks. */
-export const isExhausted = (error: unknown): boolean => /^53...$/.test(codeOf(error))
+/** Whether the server did nothing, and may do it later: its disk is full, it is out of memory or locks, it takes no writes, or somebody has cancelled the statement. */
+export const isRefusedForNow = (error: unknown): boolean => /^(?:53...|25006|57014)$/.test(codeOf(error))
+
+/** Whether the server, or this role, has as many connections as it may. Those that are open go on. */
+export const hasNoConnectionLeft = (error: unknown): boolean => hasCode(error, '53300')
 
 export const hasCode = (error: unknown, code: string): boolean => codeOf(error) === code

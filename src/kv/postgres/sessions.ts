@@ -1,7 +1,11 @@
 /** A pool of sessions. A broken one is replaced when it is needed. */
 import type { KvConnections } from '../kv.ts'
-import type { Primary } from './primary.ts'
+import { type Primary, PrimaryFull } from './primary.ts'
 import type { Session } from './session.ts'
+
+/** How long a caller waits for one of the sessions that are open, while the primary gives out no more connections, and how often it tries to open one meanwhile. */
+const fullPatienceMs = 2000
+const fullLookMs = 100
 
 export class Sessions {
   readonly #primary: Primary
@@ -31,6 +35,7 @@ export class Sessions {
   }
 
   async #take(): Promise<Session> {
+    const givesUpMs = performance.now() + fullPatienceMs
     while (true) {
       if (this.#closed) throw new Error('the metadata engine is closed')
       // An idle session of a server that is down would take as long to find that out.
@@ -41,9 +46,29 @@ export class Sessions {
         this.#count--
         continue
       }
-      if (this.#count < this.#most) return this.#open()
-      await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }))
+      if (this.#count >= this.#most) await this.#oneGivenBack()
+      else {
+        try {
+          return await this.#open()
+        } catch (error) {
+          if (!(error instanceof PrimaryFull) || this.#count === 0 || performance.now() > givesUpMs) throw error
+        }
+        await this.#oneGivenBack(fullLookMs)
+      }
     }
+  }
+
+  /** Resolves after `ms` at the latest, if given. */
+  #oneGivenBack(ms?: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting = { resolve, reject }
+      this.#waiting.push(waiting)
+      if (ms === undefined) return
+      setTimeout(() => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting)
+        resolve()
+      }, ms)
+    })
   }
 
   async #open(): Promise<Session> {
@@ -52,7 +77,8 @@ export class Sessions {
       return await this.#primary.open()
     } catch (error) {
       this.#count--
-      this.#wakeOne()
+      // While others are open, callers wait for one of those.
+      if (!(error instanceof PrimaryFull) || this.#count === 0) this.#wakeOne()
       throw error
     }
   }

@@ -6,7 +6,7 @@ import type { Commit } from '../kv.ts'
 import { KvUnavailable } from '../kv.ts'
 import { commitStatement, type Prepared, prepare, type Touched, takeBatch } from './commit-batch.ts'
 import { jitter } from './jitter.ts'
-import type { Primary } from './primary.ts'
+import { type Primary, PrimaryFull } from './primary.ts'
 import {
   isToBeReplaced,
   mayBePurged,
@@ -15,7 +15,7 @@ import {
   removeWriter,
 } from './registered-writer.ts'
 import { fencedCode } from './schema.ts'
-import { hasCode, isConnectionLost, isExhausted, isToBeRepeated, type Row, type Session } from './session.ts'
+import { hasCode, isConnectionLost, isRefusedForNow, isToBeRepeated, type Row, type Session } from './session.ts'
 
 interface Waiting {
   prepared: Prepared
@@ -43,10 +43,12 @@ export class Writer {
   #patience: NodeJS.Timeout | undefined
   #idle: (() => void) | undefined
   readonly #onFatal: (error: Error) => void
+  readonly #primary: Primary
 
   /** `onFatal`: called when the outcome of a commit can never be known. What waits is rejected. */
   constructor(primary: Primary, lanes: number, onFatal: (error: Error) => void) {
     this.#onFatal = onFatal
+    this.#primary = primary
     this.#lanes = Array.from({ length: lanes }, () => new Lane(primary))
   }
 
@@ -61,7 +63,7 @@ export class Writer {
   #start(): void {
     for (const lane of this.#lanes) {
       if (this.#waiting.length === 0) break
-      if (this.#underWay.has(lane)) continue
+      if (this.#underWay.has(lane) || (this.#primary.isFull && this.#isSpare(lane))) continue
       const { batch, touched } = takeBatch(this.#waiting, [...this.#underWay.values()])
       if (batch.length === 0) break
       this.#underWay.set(lane, touched)
@@ -70,12 +72,19 @@ export class Writer {
     if (this.#underWay.size === 0 && this.#waiting.length === 0) this.#idle?.()
   }
 
+  /** Whether the lane has no connection, and others have one. */
+  #isSpare(lane: Lane): boolean {
+    return !lane.isOpen && this.#lanes.some((other) => other.isOpen)
+  }
+
   async #run(lane: Lane, batch: readonly Waiting[]): Promise<void> {
     try {
       const refused = new Set(await lane.commit(batch.map(({ prepared }) => prepared)))
       for (const [number, { resolve }] of batch.entries()) resolve(!refused.has(number))
     } catch (error) {
       const failed = [...batch]
+      // Nothing was sent, and the lanes that are open take it.
+      if (error instanceof PrimaryFull && this.#isSpare(lane)) this.#waiting.unshift(...failed.splice(0))
       if (error instanceof OutcomeUnknown) {
         failed.push(...this.#waiting.splice(0))
         this.#onFatal(error)
@@ -126,6 +135,10 @@ class Lane {
     this.#primary = primary
   }
 
+  get isOpen(): boolean {
+    return this.#session?.isBroken === false
+  }
+
   /** Resolves with the indexes of the commits whose checks failed. Rejects with `KvUnavailable` when nothing was written. */
   async commit(batch: readonly Prepared[]): Promise<number[]> {
     for (let attempt = 1; ; attempt++) {
@@ -142,8 +155,7 @@ class Lane {
         if (isToBeRepeated(error) && attempt < attemptsMax) continue
         // The epoch has moved on. Only this lane raises it, to find out the outcome of an earlier batch.
         if (hasCode(error, fencedCode)) this.#writer = undefined
-        else if (isExhausted(error))
-          throw new KvUnavailable('The metadata database has no room to write.', { cause: error })
+        else if (isRefusedForNow(error)) throw refusedForNow(error)
         else if (!isConnectionLost(error)) throw error
         else {
           const outcome = await this.#outcomeOf(writer, operation)
@@ -168,6 +180,7 @@ class Lane {
       this.#writer = writer
       return { session, writer }
     } catch (error) {
+      if (isRefusedForNow(error)) throw refusedForNow(error)
       throw isConnectionLost(error)
         ? new KvUnavailable('The metadata database does not answer.', { cause: error })
         : error
@@ -226,6 +239,9 @@ class Lane {
     await this.#session?.close()
   }
 }
+
+const refusedForNow = (cause: unknown): KvUnavailable =>
+  new KvUnavailable('The metadata database takes no writes now.', { cause })
 
 /** `{1,4}` */
 const refusedIn = (array: Row[number] | undefined): number[] => (array?.match(/\d+/g) ?? []).map(Number)
