@@ -144,7 +144,7 @@ class Member implements Membership {
     if (differs && !this.#hasWarnedOfClock) {
       const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1)
       this.#parts.warn(
-        `the clock of this host is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the metadata database's; the database's is used`,
+        `the clock of this host is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the metadata database's, which is used, except to check how old requests are`,
       )
     }
     this.#hasWarnedOfClock = differs
