@@ -206,6 +206,21 @@ export const severalHostsMutations: readonly Mutation[] = [
     suite: 'kv/postgres/conflicts.test.ts',
   },
   {
+    name: 'a server that gives out no more connections is taken for dead',
+    file: 'kv/postgres/primary.ts',
+    find: 'return error instanceof PrimaryFull',
+    replace: 'return false',
+    suite: 'kv/postgres/refusals.test.ts',
+    only: 'taken for dead',
+  },
+  {
+    name: 'a storage class gets into two locations',
+    file: 'instance/placement-proposal.ts',
+    find: 'withClassesApart(judged, facts, findings)',
+    replace: 'judged',
+    suite: 'instance/placement-proposal.test.ts',
+  },
+  {
     name: 'a move ends although its source is not over',
     file: 'instance/metadata-move.ts',
     find: "return move.isOver === true ? 'end' : 'copy'",
