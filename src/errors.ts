@@ -170,6 +170,7 @@ export const errorTable = {
   },
   SlowDown: { status: 503, message: 'Please reduce your request rate.' },
   UnexpectedContent: { status: 400, message: 'This request does not support content' },
+  UserKeyMustBeSpecified: { status: 400, message: 'User key must be specified.' },
   XAmzContentSHA256Mismatch: {
     status: 400,
     message: "The provided 'x-amz-content-sha256' header does not match what was computed.",

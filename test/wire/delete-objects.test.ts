@@ -157,14 +157,6 @@ const answered: Row[] = [
     xml: { DeleteResult: { Error: error('a', 'NoSuchKey') } },
   },
   {
-    it: 'answers an empty key as an error of its own',
-    status: 200,
-    given: stored,
-    ask: ask(named('', 'a')),
-    xml: { DeleteResult: { Deleted: { Key: 'a' }, Error: error('', 'MalformedXML') } },
-    afterwards: left(['b', 'c']),
-  },
-  {
     it: 'takes 1,000 keys',
     status: 200,
     ask: ask(named(...Array.from({ length: 1000 }, (_, i) => `key${i}`))),
@@ -194,6 +186,13 @@ const refused: Row[] = [
     ...refusal('MalformedXML', {}),
     ask: ask(named('a', ...Array.from({ length: 1000 }, (_, i) => `key${i}`))),
     sdk: throughSdk(Array.from({ length: 1001 }, (_, i) => ({ Key: `key${i}` }))),
+  },
+  {
+    it: 'deletes nothing where a key is empty',
+    ...keepsAll,
+    ...refusal('UserKeyMustBeSpecified', {}),
+    message: 'User key must be specified.',
+    ask: ask(named('', 'a')),
   },
   { it: 'refuses no keys', ...keepsAll, ...refusal('MalformedXML', {}), ask: ask('<Delete/>'), sdk: throughSdk([]) },
   { it: 'refuses no body', ...keepsAll, ...refusal('MissingRequestBodyError', {}), ask: ask('') },

@@ -66,13 +66,22 @@ export const deleteObjectsOperation = defineOperation({
       Error: list(struct({ Key: string, VersionId: optional(string), Code: string, Message: string })),
     }),
   },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'PreconditionFailed', 'MalformedXML', 'KeyTooLongError'],
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'NoSuchVersion',
+    'PreconditionFailed',
+    'MalformedXML',
+    'UserKeyMustBeSpecified',
+    'KeyTooLongError',
+  ],
 
   async handle(context, { body, bypassGovernanceRetention }) {
     const { backend, scope } = context
     if (body.Object.length === 0 || body.Object.length > limits.deleteObjectsMax) throw new S3Error('MalformedXML')
     for (const { Key } of body.Object) checkKeyLength(Key)
     await findBucket(backend, scope)
+    if (body.Object.some(({ Key }) => Key === '')) throw new S3Error('UserKeyMustBeSpecified')
     const bypass = bypassGovernanceRetention === true
     const scopeOfOne = (object: NamedObject): BucketScope => {
       const { Key: key, VersionId: versionId } = object
@@ -156,9 +165,8 @@ function answerOf(
 }
 
 /** The error of an entry whose key or version id is invalid. */
-function refusalOf({ Key, VersionId }: NamedObject): S3Error | undefined {
+function refusalOf({ VersionId }: NamedObject): S3Error | undefined {
   try {
-    if (Key === '') throw new S3Error('MalformedXML')
     if (VersionId !== undefined) versionName(VersionId, 'VersionId')
     return undefined
   } catch (error) {
