@@ -106,9 +106,10 @@ export function listingRows(listing: Listing): Row[] {
     { it: 'answers an empty page for max-keys 0', query: { 'max-keys': '0' }, shown: [] },
     { it: 'takes an empty max-keys for none', query: { 'max-keys': '' }, shown: ordered },
     {
-      it: 'repeats the number that is asked for where it is more than 1,000',
+      it: 'takes more than 1,000 for 1,000',
       query: { 'max-keys': '2000' },
       shown: ordered,
+      elements: { MaxKeys: '1000' },
     },
     { it: 'takes exactly as many as there are without promising more', query: { 'max-keys': '10' }, shown: ordered },
   ]

@@ -13,6 +13,7 @@ import {
 import { replaceStore } from '../../opening/placement/replace-store.ts'
 import { refuseUnfitDirectory } from '../../opening/placement/replacement-directory.ts'
 import type { Invocation } from '../command.ts'
+import { counted } from '../counted.ts'
 import { healthExitCodes } from '../exit-codes.ts'
 import { withReadOnlyData } from '../stopped-data.ts'
 import { cancelMove, moveBucket } from '../tasks/move-bucket.ts'
@@ -57,9 +58,9 @@ const meanings: Record<Health, string> = {
 function linesOf(location: LocationStatus): string[] {
   const { name, version, writeAck, storageClasses, degradedBlobs, lostBlobs, failuresSurvived } = location
   const kept = storageClasses.length === 0 ? '' : `; keeps ${storageClasses.join(', ')}`
-  const survives = `survives ${count(failuresSurvived.now, 'failure')} now, ${failuresSurvived.whole} when whole`
-  const degraded = degradedBlobs === 0 ? 'nothing to repair' : `${count(degradedBlobs, 'blob')} to repair`
-  const lost = lostBlobs === 0 ? '' : `; ${count(lostBlobs, 'blob')} lost, which \`holdfast scrub\` lists`
+  const survives = `survives ${counted(failuresSurvived.now, 'failure')} now, ${failuresSurvived.whole} when whole`
+  const degraded = degradedBlobs === 0 ? 'nothing to repair' : `${counted(degradedBlobs, 'blob')} to repair`
+  const lost = lostBlobs === 0 ? '' : `; ${counted(lostBlobs, 'blob')} lost, which \`holdfast scrub\` lists`
   return [
     `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}${lost}${kept}`,
     ...location.stores.map((store) => `  ${store.name}  domain ${store.domain}  ${conditionOf(store)}`),
@@ -68,7 +69,7 @@ function linesOf(location: LocationStatus): string[] {
 }
 
 function layoutOf({ scheme, copies, striping }: LocationStatus): string {
-  const whole = count(copies, 'copy', 'copies')
+  const whole = counted(copies, 'copy', 'copies')
   if (striping === undefined) return `${scheme}, ${whole}`
   const { data, parity, replicateBelow } = striping
   return `${scheme}, ${data} + ${parity} shards (${whole} below ${formatBytes(replicateBelow)})`
@@ -82,13 +83,11 @@ function conditionOf({ state, reason, usedBytes, freeBytes }: StoreStatus): stri
 
 function moveLine({ bucket, state, reason, progress: { done, total, counts } }: MoveStatus): string {
   if (state === 'waiting') return `bucket ${bucket} is to be moved here`
-  const far = `${formatBytes(done)}${total === undefined ? '' : ` of ${formatBytes(total)}`} in ${count(counts.moved ?? 0, 'blob')} so far`
+  const far = `${formatBytes(done)}${total === undefined ? '' : ` of ${formatBytes(total)}`} in ${counted(counts.moved ?? 0, 'blob')} so far`
   if (state === 'running') return `bucket ${bucket} is moved here: ${far}`
   const why = reason === undefined ? state : `${state}: ${reason}`
   return `the move of bucket ${bucket} here was not ended (${why}): ${far}. Repeat it to go on`
 }
-
-const count = (amount: number, one: string, several = `${one}s`): string => `${amount} ${amount === 1 ? one : several}`
 
 async function replace(invocation: Invocation, name: string): Promise<number> {
   const { configuration, json, print, notice } = invocation
@@ -107,7 +106,7 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   if (json) print(JSON.stringify({ event: 'replaced', store: name, queuedBlobs: queued }))
   else
     print(
-      `store ${name} is a new one; ${count(queued, 'blob')} will be repaired by the server, or by \`holdfast repair\``,
+      `store ${name} is a new one; ${counted(queued, 'blob')} will be repaired by the server, or by \`holdfast repair\``,
     )
   return 0
 }

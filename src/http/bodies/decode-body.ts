@@ -135,7 +135,7 @@ function sentDigests(
 function sentMd5(head: RequestHead): SentDigest | undefined {
   const sent = headerValue(head, 'content-md5')
   if (sent === undefined) return undefined
-  const value = md5Digest(sent, 'Content-MD5')
+  const value = md5Digest(sent, contentMd5)
   return { algorithm: 'MD5', name: contentMd5, expected: () => value }
 }
 

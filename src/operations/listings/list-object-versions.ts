@@ -94,7 +94,7 @@ export const listObjectVersionsOperation = defineOperation({
         VersionIdMarker: versionIdMarker,
         NextKeyMarker: page.next && encode(page.next.keyMarker),
         NextVersionIdMarker: page.next?.versionIdMarker,
-        MaxKeys: input.maxKeys ?? max,
+        MaxKeys: max,
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
         IsTruncated: page.next !== undefined,
         EncodingType: input.encodingType,

@@ -71,7 +71,7 @@ export const listObjectsV2Operation = defineOperation({
         Name: bucket,
         Prefix: encode(prefix),
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
-        MaxKeys: input.maxKeys ?? max,
+        MaxKeys: max,
         KeyCount: page.entries.length + page.groups.length,
         IsTruncated: page.next !== undefined,
         ContinuationToken: input.continuationToken,

@@ -60,7 +60,7 @@ export const listObjectsOperation = defineOperation({
         Prefix: encode(prefix),
         Marker: encode(marker),
         NextMarker: page.next === undefined ? undefined : encode(nextMarker(page.next)),
-        MaxKeys: input.maxKeys ?? max,
+        MaxKeys: max,
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
         IsTruncated: page.next !== undefined,
         EncodingType: input.encodingType,
