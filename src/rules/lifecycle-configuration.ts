@@ -1,8 +1,8 @@
 /** Which lifecycle rules can be set, as in S3. Pure. */
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { LifecycleFilter, LifecycleRule, NoncurrentExpiration } from '../records/lifecycle.ts'
-import { dayMs } from './lifecycle.ts'
+import type { LifecycleFilter, LifecycleRule } from '../records/lifecycle.ts'
+import { checkKeeps, checkMidnight } from './lifecycle-elements.ts'
 import { checkRuleFilter, invalidRequest } from './rule-filter.ts'
 import { checkTransitions } from './transition-rules.ts'
 
@@ -55,30 +55,15 @@ function checkActions(rule: LifecycleRule): void {
   }
   if (expiration !== undefined) {
     if ('days' in expiration) checkDays('Days', 'Expiration', expiration.days)
-    if ('dateMs' in expiration && expiration.dateMs % dayMs !== 0) {
-      throw invalidArgument('Date', new Date(expiration.dateMs).toISOString(), "'Date' must be at midnight GMT")
-    }
+    if ('dateMs' in expiration) checkMidnight(expiration.dateMs)
     if ('expiredDeleteMarkers' in expiration) checkPrefixOnly('ExpiredObjectDeleteMarker', filter)
   }
-  if (noncurrent !== undefined) checkNoncurrent(noncurrent)
-  if (noncurrent?.keeps !== undefined && filter.form === 'prefix') {
-    throw invalidRequest('NewerNoncurrentVersions element can only be used in Lifecycle V2.')
-  }
+  if (noncurrent?.days !== undefined) checkDays('NoncurrentDays', 'NoncurrentVersionExpiration', noncurrent.days)
+  checkKeeps('NoncurrentVersionExpiration', noncurrent?.keeps, filter)
   checkTransitions(rule)
   if (abortUploadsDays !== undefined) {
     checkDays('DaysAfterInitiation', 'AbortIncompleteMultipartUpload', abortUploadsDays)
     checkPrefixOnly('AbortIncompleteMultipartUpload', filter)
-  }
-}
-
-function checkNoncurrent({ days, keeps }: NoncurrentExpiration): void {
-  if (days !== undefined) checkDays('NoncurrentDays', 'NoncurrentVersionExpiration', days)
-  if (keeps !== undefined && (keeps < 1 || keeps > limits.lifecycleNewerVersionsMax)) {
-    throw invalidArgument(
-      'NewerNoncurrentVersions',
-      String(keeps),
-      `'NewerNoncurrentVersions' for NoncurrentVersionExpiration action must be from 1 to ${limits.lifecycleNewerVersionsMax}`,
-    )
   }
 }
 

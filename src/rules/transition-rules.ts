@@ -1,37 +1,42 @@
 /** Which moves to other storage classes a lifecycle rule can ask for, as in S3. Pure. */
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { LifecycleFilter, LifecycleRule, NoncurrentTransition, Transition } from '../records/lifecycle.ts'
+import type { LifecycleFilter, LifecycleRule, Transition } from '../records/lifecycle.ts'
 import { type TransitionClass, transitionRank } from '../storage-class.ts'
 import { dayMs } from './lifecycle.ts'
+import { checkKeeps, checkMidnight } from './lifecycle-elements.ts'
 import { invalidRequest } from './rule-filter.ts'
 
 /** Throws MalformedXML, InvalidArgument, InvalidRequest, with S3's texts. */
-export function checkTransitions({
-  filter,
-  expiration,
-  noncurrent,
-  transitions = [],
-  noncurrentTransitions = [],
-}: LifecycleRule): void {
-  for (const one of transitions) checkTime(one)
-  const own: Action = { name: 'Transition', element: 'Days', filter }
-  const kinds = new Set(transitions.map((one) => ('days' in one ? 'days' : 'date')))
-  if (kinds.size > 1) throw mixed('Transition', filter)
-  checkSteps(own, transitions.map(stepOf))
-  if (expiration !== undefined && !('expiredDeleteMarkers' in expiration)) {
-    const ends = 'days' in expiration ? { days: expiration.days } : { days: expiration.dateMs / dayMs }
-    if (kinds.size > 0 && !kinds.has('days' in expiration ? 'days' : 'date'))
-      throw mixed('Expiration and Transition', filter)
-    const element = 'days' in expiration ? 'Days' : 'Date'
-    checkEnd({ ...own, element }, 'Expiration', ends.days, transitions.map(stepOf))
-  }
+export function checkTransitions(rule: LifecycleRule): void {
+  checkCurrent(rule)
+  checkNoncurrent(rule)
+}
 
-  for (const { days, keeps } of noncurrentTransitions) checkNoncurrent(days, keeps, filter)
-  const older: Action = { name: 'NoncurrentVersionTransition', element: 'NoncurrentDays', filter }
-  checkSteps(older, noncurrentTransitions)
+function checkCurrent({ filter, expiration, transitions = [] }: LifecycleRule): void {
+  for (const one of transitions) checkTime(one)
+  const elements = new Set(transitions.map((one) => ('days' in one ? 'Days' : 'Date')))
+  const [element] = elements
+  if (element === undefined) return
+  if (elements.size > 1) throw mixed('Transition', filter)
+  const action: Action = { name: 'Transition', element, filter }
+  const steps = transitions.map(stepOf)
+  checkSteps(action, steps)
+  if (expiration === undefined || 'expiredDeleteMarkers' in expiration) return
+  const isInDays = 'days' in expiration
+  if (isInDays !== (element === 'Days')) throw mixed('Expiration and Transition', filter)
+  checkEnd(action, 'Expiration', isInDays ? expiration.days : expiration.dateMs / dayMs, steps)
+}
+
+function checkNoncurrent({ filter, noncurrent, noncurrentTransitions = [] }: LifecycleRule): void {
+  const action: Action = { name: 'NoncurrentVersionTransition', element: 'NoncurrentDays', filter }
+  for (const { days, keeps } of noncurrentTransitions) {
+    checkDays(action.element, action.name, days)
+    checkKeeps(action.name, keeps, filter)
+  }
+  checkSteps(action, noncurrentTransitions)
   if (noncurrent?.days !== undefined) {
-    checkEnd(older, 'NoncurrentVersionExpiration', noncurrent.days, noncurrentTransitions)
+    checkEnd(action, 'NoncurrentVersionExpiration', noncurrent.days, noncurrentTransitions)
   }
 }
 
@@ -63,24 +68,13 @@ const infrequentDaysMin = 30
 
 function checkTime(one: Transition): void {
   if ('dateMs' in one) {
-    if (one.dateMs % dayMs === 0) return
-    throw invalidArgument('Date', new Date(one.dateMs).toISOString(), "'Date' must be at midnight GMT")
+    checkMidnight(one.dateMs)
+    return
   }
   checkDays('Days', 'Transition', one.days)
   if (!infrequent.has(one.storageClass) || one.days >= infrequentDaysMin) return
   const text = `'Days' in Transition action must be greater than or equal to ${infrequentDaysMin} for storageClass '${one.storageClass}'`
   throw invalidArgument('Days', String(one.days), text)
-}
-
-function checkNoncurrent(days: number, keeps: number | undefined, filter: LifecycleFilter): void {
-  checkDays('NoncurrentDays', 'NoncurrentVersionTransition', days)
-  if (keeps === undefined) return
-  if (filter.form === 'prefix') {
-    throw invalidRequest('NewerNoncurrentVersions element can only be used in Lifecycle V2.')
-  }
-  if (keeps >= 1 && keeps <= limits.lifecycleNewerVersionsMax) return
-  const text = `'NewerNoncurrentVersions' for NoncurrentVersionTransition action must be from 1 to ${limits.lifecycleNewerVersionsMax}`
-  throw invalidArgument('NewerNoncurrentVersions', String(keeps), text)
 }
 
 function checkDays(element: string, action: string, days: number): void {
@@ -90,7 +84,7 @@ function checkDays(element: string, action: string, days: number): void {
 }
 
 /** Each class once, and each lower class later than those above it. */
-function checkSteps(action: Action, steps: readonly (Step | NoncurrentTransition)[]): void {
+function checkSteps(action: Action, steps: readonly Step[]): void {
   const { name, filter } = action
   if (new Set(steps.map(({ storageClass }) => storageClass)).size < steps.length) {
     throw invalidRequest(
