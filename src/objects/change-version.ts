@@ -1,4 +1,4 @@
-/** Changes what can change about a written version: tags, legal hold, retention, access control list, the wrapping of its key. Bytes and metadata never change. */
+/** Changes what can change about a written version: tags, legal hold, retention, access control list, storage class, the wrapping of its key. Bytes and metadata never change. */
 
 import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision } from '../commits/commit.ts'
@@ -6,9 +6,11 @@ import { bindingOf, type EncryptionRequest, rewrappedFor } from '../commits/encr
 import { eventPuts } from '../commits/event-queue.ts'
 import { lockClaim } from '../commits/history-commit.ts'
 import { checkLockRequest, requireObjectLock } from '../commits/lock-request.ts'
+import { movePutOfVersion } from '../commits/move-queue.ts'
 import { NewestWrapping } from '../commits/newest-wrapping.ts'
 import { requeued } from '../commits/replica-queue.ts'
 import type { BucketScope, FoundBucket } from '../commits/scope.ts'
+import type { Entry, Put } from '../kv/kv.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { bucketKey } from '../records/keyspace.ts'
 import type { EventName } from '../records/notifications.ts'
@@ -17,6 +19,7 @@ import { objectCodec } from '../records/record-codecs.ts'
 import type { ObjectRecord } from '../records/records.ts'
 import { checkRemovable, checkRetentionChange } from '../rules/retention.ts'
 import type { VersionInBucket } from '../rules/versions.ts'
+import type { StorageClass } from '../storage-class.ts'
 import { type DeletedKey, findVersion } from './find-version.ts'
 
 export interface VersionAddress {
@@ -124,6 +127,29 @@ export async function setEncryption(
   })
 }
 
+/**
+ * Gives the version another storage class; its data follows (see `commits/move-queue`). `classNow` decides by the version as it is when it commits. `undefined`: it stays as it is.
+ * Resolves with whether it has another class now.
+ */
+export async function setStorageClass(
+  backend: Backend,
+  scope: BucketScope,
+  address: VersionAddress,
+  classNow: (record: ObjectRecord, bucket: BucketRecord, entry: Entry) => StorageClass | undefined,
+): Promise<boolean> {
+  let isChanged = false
+  const change = async (record: ObjectRecord, bucket: FoundBucket, entry: Entry): Promise<ObjectRecord> => {
+    const storageClass = classNow(record, bucket.record, entry)
+    isChanged = storageClass !== undefined
+    return isChanged ? withAttributes(record, { storageClass }) : record
+  }
+  await changeVersion(backend, scope, address, change, {
+    event: () => 'LifecycleTransition',
+    queue: (bucket, record) => [movePutOfVersion(bucket, address.key, record)],
+  })
+  return isChanged
+}
+
 function withAttributes(record: ObjectRecord, changed: Partial<ObjectAttributes>): ObjectRecord {
   return { ...record, attributes: { ...record.attributes, ...changed } }
 }
@@ -148,24 +174,28 @@ interface ChangeOptions {
   isReplicated?: boolean
   /** What to tell of the change. */
   event?(before: ObjectAttributes, after: ObjectAttributes): EventName | undefined
+  /** What else the change queues. */
+  queue?(bucket: BucketRecord, changed: ObjectRecord): Put[]
 }
 
+/** `change` can return the record as it is; then nothing is written. */
 async function changeVersion(
   backend: Backend,
   scope: BucketScope,
   { key, versionId }: VersionAddress,
-  change: (record: ObjectRecord, bucket: FoundBucket) => Promise<ObjectRecord>,
-  { deleted, grows = false, isReplicated = false, event = () => undefined }: ChangeOptions = {},
+  change: (record: ObjectRecord, bucket: FoundBucket, entry: Entry) => Promise<ObjectRecord>,
+  { deleted, grows = false, isReplicated = false, event = () => undefined, queue = () => [] }: ChangeOptions = {},
 ): Promise<VersionInBucket> {
   return commitKeyDecision(backend, scope.name, key, async () => {
     const { bucket, entry, record } = await findVersion(backend, scope, key, versionId, deleted)
     const wrapping = new NewestWrapping(backend, bucket.record.id, key)
-    const asked = await change(record, bucket)
+    const asked = await change(record, bucket, entry)
+    if (asked === record) return { result: { bucket: bucket.record, record }, commit: {} }
     const replicated = isReplicated ? requeued(backend, bucket.record, key, asked) : { record: asked, puts: [] }
     const changed = wrapping.newest(replicated.record)
     const name = event(record.attributes, changed.attributes)
     const events = name === undefined ? [] : eventPuts(backend, bucket, key, { name, version: changed })
-    const more = [...events, ...replicated.puts]
+    const more = [...events, ...replicated.puts, ...queue(bucket.record, changed)]
     return {
       result: { bucket: bucket.record, record: changed },
       commit: {

@@ -1,15 +1,10 @@
 /** Gives a version the storage class that lifecycle rules say, if that is still so when it commits. Its data follows: see `commits/move-queue`. */
 import type { Backend } from '../../commits/backend.ts'
-import { commitKeyDecision } from '../../commits/commit.ts'
-import { eventPuts } from '../../commits/event-queue.ts'
-import { movePutOfVersion } from '../../commits/move-queue.ts'
-import { NewestWrapping } from '../../commits/newest-wrapping.ts'
 import { serverScope } from '../../commits/scope.ts'
 import { type ErrorCode, S3Error } from '../../errors.ts'
-import { findVersion } from '../../objects/find-version.ts'
+import { setStorageClass } from '../../objects/change-version.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
-import { bucketKey, objectKey } from '../../records/keyspace.ts'
-import { versionCodec } from '../../records/record-codecs.ts'
+import { objectKey } from '../../records/keyspace.ts'
 import type { ObjectRecord } from '../../records/records.ts'
 import { noncurrentTransitionOf, transitionOf } from '../../rules/lifecycle.ts'
 import type { TransitionClass } from '../../storage-class.ts'
@@ -33,32 +28,12 @@ export async function transitionDue(
 ): Promise<boolean> {
   const { key, versionId } = due
   try {
-    return await commitKeyDecision(backend, bucketName, key, async () => {
-      const { bucket, entry, record } = await findVersion(backend, serverScope(bucketName), key, versionId)
+    return await setStorageClass(backend, serverScope(bucketName), { key, versionId }, (record, bucket, entry) => {
       const isCurrent = entry.key.equals(objectKey(bucketName, key))
       const isSeen = record.sequence === due.sequence && isCurrent === (due.noncurrent === undefined)
-      const storageClass = isSeen ? classNow(bucket.record, record, due, nowMs) : undefined
+      const storageClass = isSeen ? classNow(bucket, record, due, nowMs) : undefined
       // Rules can't name a class that no location keeps, but a location can stop keeping it.
-      if (storageClass === undefined || !backend.blobs.keptClasses.has(storageClass))
-        return { result: false, commit: {} }
-      const wrapping = new NewestWrapping(backend, bucket.record.id, key)
-      const version = wrapping.newest({ ...record, attributes: { ...record.attributes, storageClass } })
-      return {
-        result: true,
-        commit: {
-          grows: true,
-          checks: [
-            { key: bucketKey(bucketName), version: bucket.version },
-            { key: entry.key, version: entry.version },
-            ...wrapping.checks,
-          ],
-          puts: [
-            { key: entry.key, value: versionCodec.encode(entry.key, version) },
-            movePutOfVersion(bucket.record, key, version),
-            ...eventPuts(backend, bucket, key, { name: 'LifecycleTransition', version }),
-          ],
-        },
-      }
+      return storageClass !== undefined && backend.blobs.keptClasses.has(storageClass) ? storageClass : undefined
     })
   } catch (error) {
     if (error instanceof S3Error && left.has(error.code)) return false

@@ -14,9 +14,9 @@ export const storageClassMutations: readonly Mutation[] = [
   },
   {
     name: 'data does not follow its class',
-    file: 'jobs/lifecycle/transition-due.ts',
-    find: 'movePutOfVersion(bucket.record, key, version),',
-    replace: '',
+    file: 'objects/change-version.ts',
+    find: '[movePutOfVersion(bucket, address.key, record)]',
+    replace: '[]',
     suite: transitions,
   },
   {
