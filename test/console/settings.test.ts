@@ -70,7 +70,10 @@ describeInstalled('a setting of a bucket', [['chromium', '--version']], () => {
 
   it('object lock: turned on, with a retention of new versions', async () => {
     await visit.createBucket('locks')
-    await (await panelOf('locks', 'Versions')).getByRole('button', { name: 'Turn on' }).click()
+    const versions = await panelOf('locks', 'Versions')
+    await versions.getByRole('button', { name: 'Turn on' }).click()
+    // Opening the next panel loads the page again, which would cut off a request that was not answered yet.
+    await versions.getByRole('button', { name: 'Suspend' }).waitFor()
     const panel = await panelOf('locks', 'Object lock')
     await save(panel, 'Turn on for good')
     await panel.getByLabel('Retain new versions').check()
