@@ -62,6 +62,8 @@ export function isInAddressRanges(address: string, ranges: readonly AddressRange
 }
 
 function isInRange(groups: AddressGroups, { family, prefixBits, groups: start }: AddressRange): boolean {
+  // A wide range of IPv6, such as `::/0`, would hold all of IPv4 too, because of the form that IPv4 has here. To S3, no IPv4 address lies in it.
+  if (family === 'ipv6' && prefixBits < 96 && v4Start.every((group, i) => groups[i] === group)) return false
   let bits = family === 'ipv4' ? prefixBits + 96 : prefixBits
   for (let i = 0; bits > 0; i++, bits -= 16) {
     const ignored = Math.max(16 - bits, 0)
