@@ -64,6 +64,8 @@ export interface ScopedResource {
   everyKey?: boolean
   /** The request continues this upload to the key. */
   uploadId?: string | undefined
+  /** A key that the bucket lacks. Whoever may list keys with it as their prefix may know that. */
+  absentKey?: string
 }
 
 /** Unique for each resource, because bucket names contain no slash and version ids no space. */

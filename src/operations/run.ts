@@ -113,7 +113,7 @@ async function hiddenFromStrangers(
 ): Promise<S3Error> {
   if (operation.target !== 'object' || !reachesBucket(operation)) return error
   // The permission is about the bucket itself, so no policy can need an object's tags.
-  const listed = { ...request, key: '', expectedBucketOwner: undefined }
+  const listed = { ...request, key: '', absentKey: request.key, expectedBucketOwner: undefined }
   const scope = new RequestScope(listed, listed, ['s3:ListBucket'])
   const seen = lastSeen(request.bucket)
   // Nearly always the record that this request read. A copy reads its source before this bucket, so after a missing source the record can be older.

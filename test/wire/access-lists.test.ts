@@ -41,6 +41,12 @@ const mayWriteFull = mayWrite.replace(
   '"Condition":{"StringEquals":{"s3:x-amz-acl":"bucket-owner-full-control"}},"Action"',
 )
 
+const mayList = (prefix: string): Ask => {
+  const Condition = { StringLike: { 's3:prefix': prefix } }
+  const lists = { Effect: 'Allow', Principal: '*', Action: 's3:ListBucket', Resource: 'arn:aws:s3:::wire', Condition }
+  return { method: 'PUT', query: { policy: '' }, body: JSON.stringify({ Version: '2012-10-17', Statement: [lists] }) }
+}
+
 /** The owner's object, and what is asked before and after it. */
 const given =
   (ownership: Ownership | undefined, ...asks: Ask[]): Given =>
@@ -153,6 +159,16 @@ wireTests('GetObject', [
     ask: { ...read, ...unsigned },
   },
   mayNot('and denied to whoever may not', { given: given('ObjectWriter'), ask: { ...read, ...unsigned } }),
+  {
+    it: 'missing to whoever a policy lets list the prefix that the key has',
+    ...refusal('NoSuchKey', { Key: 'a' }),
+    given: given('ObjectWriter', mayList('a*')),
+    ask: { ...read, ...unsigned },
+  },
+  mayNot('and denied to whoever may list another prefix', {
+    given: given('ObjectWriter', mayList('b*')),
+    ask: { ...read, ...unsigned },
+  }),
   {
     it: 'tells the owner what is wrong with his request',
     ...refusal('InvalidArgument'),

@@ -38,6 +38,8 @@ const under =
     await wire.must(put(document(...statements)))
   }
 const open = allow('s3:GetObject', 'arn:aws:s3:::wire/public/*')
+const listed = (prefix: string): object =>
+  allow('s3:ListBucket', 'arn:aws:s3:::wire', { Condition: { StringLike: { 's3:prefix': prefix } } })
 const ofOther = { Principal: { AWS: 'arn:aws:iam::other:root' } }
 const read = (key: string, more: Partial<Ask> = {}): Ask => ({ method: 'GET', key, ...more })
 const denied = refusal('AccessDenied', {})
@@ -254,6 +256,19 @@ wireTests(
         code: 'NoSuchKey',
         given: under(open, allow('s3:ListBucket', 'arn:aws:s3:::wire')),
         ask: read('public/c', by),
+      },
+      {
+        it: `tells ${who} that there is no more under a prefix that may be listed, as if the key were listed`,
+        status: 404,
+        code: 'NoSuchKey',
+        given: under(open, listed('public/*')),
+        ask: read('public/c', by),
+      },
+      {
+        it: `keeps from ${who} whether there is more outside of the prefix that may be listed`,
+        ...denied,
+        given: under(open, listed('other/*')),
+        ask: read('public/c', { ...by, query: { prefix: 'other/' } }),
       },
       {
         it: `keeps other versions from ${who}`,
@@ -612,4 +627,19 @@ wireTests('CopyObject', [
     given: farAndTagged(allow('s3:GetObject', ofFar, ofOther), allow('s3:ListBucket', 'arn:aws:s3:::far', ofOther)),
     ask: copy('/far/none'),
   },
+  ...[
+    { it: 'tells who may list the source under its prefix that there is none', prefix: 'non*', status: 404 },
+    { it: 'keeps that from who may list another prefix', prefix: 'other*', status: 403 },
+  ].map(
+    ({ it, prefix, status }): Row => ({
+      it,
+      status,
+      code: status === 404 ? 'NoSuchKey' : 'AccessDenied',
+      given: farAndTagged(
+        allow('s3:GetObject', ofFar, ofOther),
+        allow('s3:ListBucket', 'arn:aws:s3:::far', { ...ofOther, Condition: { StringLike: { 's3:prefix': prefix } } }),
+      ),
+      ask: copy('/far/none'),
+    }),
+  ),
 ])

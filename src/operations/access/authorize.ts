@@ -86,7 +86,11 @@ function isOwnersOwn(principal: Principal, bucket: BucketRecord | undefined): bo
 function mayLearnOfAbsence(asker: Asker, asked: Asked): boolean {
   if (asked.everyKey || asked.bucket?.ownership === undefined || !isOfObjectOwner(asked.permission)) return false
   if (asker.existing?.() !== 'none') return false
-  return decisionOn(asker, { ...asked, permission: 's3:ListBucket', key: '' }).allowed
+  const lister: Asker = {
+    principal: asker.principal,
+    conditionValue: (name) => (name === 's3:prefix' ? asked.key : asker.conditionValue(name)),
+  }
+  return decisionOn(lister, { ...asked, permission: 's3:ListBucket', key: '' }).allowed
 }
 
 /** Returns the decision instead of throwing AccessDenied. Throws `ObjectNeeded`. */

@@ -90,6 +90,7 @@ export class RequestScope implements AskingScope, Asker {
     if (key === 's3:object-lock-remaining-retention-days') return this.#retentionDays()
     // Not the request's version: a copy's source and each entry of a DeleteObjects have a scope with their own.
     if (key === 's3:versionid') return this.#resource.versionId
+    if (key === 's3:prefix' && this.#resource.absentKey !== undefined) return this.#resource.absentKey
     const declared = this.#declaredConditions()
     // A header that has no effect satisfies no condition.
     if (key in declared || (key.startsWith(requestedTag) && requestedTagKeys in declared)) return declared[key]

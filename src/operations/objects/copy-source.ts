@@ -94,8 +94,10 @@ export async function openCopySource<P extends { range: ByteRange }>(
     return await openObject(backend, scope, source, plan)
   } catch (error) {
     if (!(error instanceof S3Error)) throw error
-    if (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion')
-      await findBucket(backend, scopeOf({ bucket: source.bucket, key: '' }, 's3:ListBucket', undefined))
+    if (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion') {
+      const listed = { bucket: source.bucket, key: '', absentKey: source.key }
+      await findBucket(backend, scopeOf(listed, 's3:ListBucket', undefined))
+    }
     if (error.code !== 'MethodNotAllowed') throw error
     throw new S3Error('InvalidRequest', {
       message: 'The source of a copy request may not specifically refer to a delete marker by version id.',
