@@ -10,7 +10,7 @@ import { HistoryKeys, historyKey, historyOf, nullVersionKey, ObjectKeys, objectK
 import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
 import type { DeleteMarker, ListedObject } from '../records/records.ts'
 import { nullVersionId, sequenceOf } from '../records/version-id.ts'
-import { findsMax, groupOf, type Line, type ListingQuery, pageOf, startBehind } from '../rules/listing.ts'
+import { findsMax, groupOf, type Line, type ListingQuery, pageOf, startBehindGroup } from '../rules/listing.ts'
 import { compareUtf8 } from '../rules/utf8-order.ts'
 
 export interface ListedVersion {
@@ -75,7 +75,7 @@ async function startOf(
 ): Promise<Start | undefined> {
   const { prefix, keyMarker, versionIdMarker } = query
   if (keyMarker === undefined) return undefined
-  const start = startBehind(keyMarker, query)
+  const start = startBehindGroup(keyMarker, query)
   if ('afterGroup' in start) {
     const { afterGroup } = start
     return {

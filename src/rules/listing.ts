@@ -31,6 +31,12 @@ export function startBehind(marker: string, { prefix, delimiter }: Omit<ListingQ
   return isGroup ? { afterGroup: marker } : { afterKey: marker }
 }
 
+/** Like `startBehind`, but without the group that the marker lies in, even if more of its keys follow: S3 lists versions like this, because a group sorts before its keys. */
+export function startBehindGroup(marker: string, query: Omit<ListingQuery, 'max'>): PageStart {
+  const group = marker.startsWith(query.prefix) ? groupOf(marker, query.prefix, query.delimiter) : undefined
+  return group === undefined ? { afterKey: marker } : { afterGroup: group }
+}
+
 /** How many lines `pageOf` needs: one more than the page shows, to prove that it is not the last page. */
 export const findsMax = ({ max }: Pick<ListingQuery, 'max'>): number => max + 1
 

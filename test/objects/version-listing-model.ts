@@ -90,14 +90,14 @@ export function modelLines(
   { prefix, delimiter, keyMarker, versionIdMarker }: Omit<VersionQuery, 'max'>,
 ): Line[] {
   const lines: Line[] = []
-  const shown = new Set([keyMarker])
+  const shown = new Set<string>()
   for (const key of inByteOrder([...bucket.keys()])) {
     if (!key.startsWith(prefix)) continue
     for (const [at, version] of (bucket.get(key) ?? []).entries()) {
       if (keyMarker !== undefined && !isBehind(bucket, { key, at }, keyMarker, versionIdMarker)) continue
       const group = groupOf(key, prefix, delimiter)
       if (group === undefined) lines.push({ entry: { key, latest: at === 0, ...version } })
-      else if (!shown.has(group)) {
+      else if (!shown.has(group) && (keyMarker === undefined || sortsBehind(group, keyMarker))) {
         shown.add(group)
         lines.push({ group })
       }
@@ -106,13 +106,15 @@ export function modelLines(
   return lines
 }
 
+const sortsBehind = (a: string, b: string): boolean => Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0
+
 function isBehind(
   bucket: ModelBucket,
   { key, at }: { key: string; at: number },
   keyMarker: string,
   versionIdMarker: string | undefined,
 ): boolean {
-  if (key !== keyMarker) return Buffer.compare(Buffer.from(key), Buffer.from(keyMarker)) > 0
+  if (key !== keyMarker) return sortsBehind(key, keyMarker)
   if (versionIdMarker === undefined) return false
   const versions = bucket.get(key) ?? []
   return at > versions.findIndex(({ versionId }) => versionId === versionIdMarker)

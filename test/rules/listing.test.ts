@@ -1,6 +1,6 @@
 /** What a listing page shows of what was found, and where the next one starts. */
 import { describe, expect, it } from 'vitest'
-import { findsMax, groupOf, pageOf, startBehind } from '../../src/rules/listing.ts'
+import { findsMax, groupOf, pageOf, startBehind, startBehindGroup } from '../../src/rules/listing.ts'
 
 describe('the group of a key', () => {
   it.each([
@@ -76,5 +76,15 @@ describe('a marker', () => {
     ['a/', '', '', { afterKey: 'a/' }],
   ])('%j behind prefix %j, folded at %j, is %j', (marker, prefix, delimiter, expected) => {
     expect(startBehind(marker, { prefix, delimiter })).toEqual(expected)
+  })
+
+  it.each([
+    ['a/', '', '/', { afterGroup: 'a/' }],
+    ['a/b/', '', '/', { afterGroup: 'a/' }],
+    ['a/b', 'a/', '/', { afterKey: 'a/b' }],
+    ['a/b', 'b', '/', { afterKey: 'a/b' }],
+    ['a/b', '', '', { afterKey: 'a/b' }],
+  ])('%j of versions behind prefix %j, folded at %j, is %j', (marker, prefix, delimiter, expected) => {
+    expect(startBehindGroup(marker, { prefix, delimiter })).toEqual(expected)
   })
 })

@@ -356,6 +356,12 @@ const continued: Row[] = [
     ...page({ Delimiter: '/', KeyMarker: 'b/', Version: [c2, c1] }),
   },
   {
+    it: 'leaves out the common prefix that the marker lies in, though more of its keys follow',
+    given: seven,
+    ask: ask({ delimiter: '/', 'key-marker': 'b/1' }),
+    ...page({ Delimiter: '/', KeyMarker: 'b/1', Version: [c2, c1] }),
+  },
+  {
     it: 'answers a common prefix as the next marker when it is the last of the page',
     given: seven,
     ask: ask({ delimiter: '/', 'max-keys': '4' }),
