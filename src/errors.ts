@@ -142,7 +142,6 @@ export const errorTable = {
     message: 'A conflicting conditional operation is currently in progress against this resource. Please try again.',
   },
   OwnershipControlsNotFoundError: { status: 404, message: 'The bucket ownership controls were not found' },
-  PolicyTooLarge: { status: 400, message: 'Policy exceeds the maximum allowed document size.' },
   PreconditionFailed: { status: 412, message: 'At least one of the pre-conditions you specified did not hold' },
   QuotaExceeded: { status: 403, message: 'The quota of the bucket leaves no room for this.' },
   ReplicationConfigurationNotFoundError: { status: 404, message: 'The replication configuration was not found' },

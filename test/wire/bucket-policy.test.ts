@@ -130,7 +130,8 @@ wireTests('PutBucketPolicy', [
   },
   {
     it: 'refuses what is too large',
-    ...refusal('PolicyTooLarge', {}),
+    ...refusal('MalformedPolicy', {}),
+    message: 'Normalized policy document exceeds the maximum allowed size of 20480 bytes',
     ask: put(
       document(
         allow(

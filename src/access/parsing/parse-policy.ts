@@ -1,5 +1,5 @@
 /** A policy from its JSON, checked as S3 checks it: an error names the statement and the element. */
-import { S3Error } from '../../errors.ts'
+import type { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { parseActions, parseResources } from './parse-actions.ts'
 import { checkConditionsApply, parseConditions } from './parse-conditions.ts'
@@ -23,12 +23,12 @@ const statementElements = [
 ]
 
 /**
- * Throws MalformedPolicy, and PolicyTooLarge.
+ * Throws MalformedPolicy.
  * @param text JSON as the client sent it.
  */
 export function parsePolicy(text: string, target: PolicyTarget): PolicyDocument {
   const counted = target.kind === 'bucket' ? shortened(text) : text
-  if (Buffer.byteLength(counted) > limits.policyBytesMax) throw new S3Error('PolicyTooLarge')
+  if (Buffer.byteLength(counted) > limits.policyBytesMax) throw tooLarge(target)
   const document = readObject(text)
   refuseUnknown(document, documentElements)
   const version = parseVersion(document.get('Version'))
@@ -42,6 +42,13 @@ export function parsePolicy(text: string, target: PolicyTarget): PolicyDocument 
     return parseStatement(statement, sid || `#${i + 1}`, target, version)
   })
   return { kind: target.kind, version, ...(id === undefined ? {} : { id }), statements }
+}
+
+/** In S3's words for a bucket. It counts what is left without white space. */
+function tooLarge({ kind }: PolicyTarget): S3Error {
+  return malformed(
+    `${kind === 'bucket' ? 'Normalized policy document' : 'The policy document'} exceeds the maximum allowed size of ${limits.policyBytesMax} bytes`,
+  )
 }
 
 /** A bucket policy as it is kept: as it came, or without white space where it would be too large with it, because S3 counts none. */

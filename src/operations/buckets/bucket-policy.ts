@@ -34,7 +34,7 @@ export const putBucketPolicyOperation = defineOperation({
   },
   inputBody: { kind: 'json', bytesMax: limits.xmlBodyBytesMax },
   output: {},
-  errors: ['NoSuchBucket', 'MalformedPolicy', 'PolicyTooLarge', 'AccessDenied', 'BadDigest', 'InvalidDigest'],
+  errors: ['NoSuchBucket', 'MalformedPolicy', 'AccessDenied', 'BadDigest', 'InvalidDigest'],
 
   async handle({ backend, scope, bucket: name, accountBlocks, isAccount }, { body }) {
     await changeBucket(backend, scope, (bucket) => {

@@ -64,12 +64,16 @@ describe('a policy that S3 refuses', () => {
     expect(refusal(text)).toEqual(['MalformedPolicy', expected])
   })
 
+  const tooLarge = (what: string): string => `${what} exceeds the maximum allowed size of 20480 bytes`
+
   it('is larger than 20 KB', () => {
     const long = policyText([{ ...base, Sid: 'x'.repeat(20 * 1024) }])
-    expect(refusal(long)).toEqual(['PolicyTooLarge', 'Policy exceeds the maximum allowed document size.'])
+    expect(refusal(long)).toEqual(['MalformedPolicy', tooLarge('Normalized policy document')])
     const room = 20 * 1024 - policyText([{ ...base, Sid: '' }]).length
     expect(refusal(policyText([{ ...base, Sid: 'x'.repeat(room) }]))).toEqual(['none', ''])
-    expect(refusal(policyText([{ ...base, Sid: 'é'.repeat(room / 2 + 1) }]))[0]).toBe('PolicyTooLarge')
+    expect(refusal(policyText([{ ...base, Sid: 'é'.repeat(room / 2 + 1) }]))[1]).toBe(
+      tooLarge('Normalized policy document'),
+    )
   })
 
   it('is larger than 20 KB, where white space counts only in policies of users', () => {
@@ -77,7 +81,7 @@ describe('a policy that S3 refuses', () => {
     const spaced = text.replace('{', `{${' \n'.repeat(20 * 1024)}`)
     expect(refusal(spaced)).toEqual(['none', ''])
     expect(shortened(spaced)).toBe(text)
-    expect(refusal(spaced, identity)[0]).toBe('PolicyTooLarge')
+    expect(refusal(spaced, identity)).toEqual(['MalformedPolicy', tooLarge('The policy document')])
     expect(refusal(spaced.replace('"Allow"', '"Al" "low"'))[0]).toBe('MalformedPolicy')
   })
 
