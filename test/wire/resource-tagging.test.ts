@@ -57,7 +57,55 @@ const strangers = (ask: Ask): Row[] => [
   },
 ]
 
+/** Another account may do this to the tags of the bucket, and what is asked under that policy. */
+const others = (action: string, ...statements: object[]) => ({
+  given: async (wire: Wire): Promise<void> => {
+    await tagged(wire)
+    const each = statements.map((more) => ({
+      Effect: 'Allow',
+      Principal: { AWS: 'arn:aws:iam::other:root' },
+      Action: action,
+      Resource: 'arn:aws:s3:::wire',
+      ...more,
+    }))
+    const body = JSON.stringify({ Version: '2012-10-17', Statement: each })
+    await wire.must({ method: 'PUT', query: { policy: '' }, body })
+  },
+})
+const byOther = (ask: Ask): Pick<Row, 'ask'> => ({ ask: { ...ask, signedBy: otherKey } })
+const denied = refusal('AccessDenied', {})
+const onlyKeys = (...keys: string[]): object => ({
+  Condition: { 'ForAllValues:StringEquals': { 'aws:TagKeys': keys }, Null: { 'aws:TagKeys': 'false' } },
+})
+const onlyValue = (value: string): object => ({ Condition: { StringEquals: { 'aws:RequestTag/team': value } } })
+
 wireTests('TagResource', [
+  {
+    it: 'sets the tags whose keys a policy names',
+    status: 204,
+    ...others('s3:TagResource', onlyKeys('team', 'zone')),
+    ...byOther(tagResource(['team', 'network'], ['zone', 'a'])),
+    afterwards: holds(['env', 'test'], ['team', 'network'], ['zone', 'a']),
+  },
+  {
+    it: 'sets none where a policy names the key of another',
+    ...denied,
+    ...others('s3:TagResource', onlyKeys('team', 'zone')),
+    ...byOther(tagResource(['team', 'network'], ['env', 'live'])),
+    afterwards: holds(['env', 'test'], ['team', 'storage']),
+  },
+  {
+    it: 'sets the value that a policy names',
+    status: 204,
+    ...others('s3:TagResource', onlyValue('network')),
+    ...byOther(tagResource(['team', 'network'])),
+  },
+  {
+    it: 'sets no other value',
+    ...denied,
+    ...others('s3:TagResource', onlyValue('network')),
+    ...byOther(tagResource(['team', 'sales'])),
+  },
   {
     it: 'adds tags, and replaces those of the same key',
     proves: [
@@ -131,6 +179,26 @@ wireTests('ListTagsForResource', [
 ])
 
 wireTests('UntagResource', [
+  {
+    it: 'removes the tags whose keys a policy names',
+    status: 204,
+    ...others('s3:UntagResource', onlyKeys('team')),
+    ...byOther(untag),
+    afterwards: holds(['env', 'test']),
+  },
+  { it: 'removes no others', ...denied, ...others('s3:UntagResource', onlyKeys('env')), ...byOther(untag) },
+  {
+    it: 'has the empty value of a tag for policies, not the one that is removed',
+    ...denied,
+    ...others('s3:UntagResource', {}, { Effect: 'Deny', ...onlyValue('') }),
+    ...byOther(untag),
+  },
+  {
+    it: 'is not stopped by the value that is removed',
+    status: 204,
+    ...others('s3:UntagResource', {}, { Effect: 'Deny', ...onlyValue('storage') }),
+    ...byOther(untag),
+  },
   {
     it: 'removes the tag with the key',
     proves: ['address:resourceArn', 'vendor:account-id', 'query:tagKeys'],

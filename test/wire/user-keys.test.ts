@@ -101,6 +101,27 @@ describe('a user', () => {
     expect(await codeOf({ ...put('another'), signedBy })).toBe('AccessDenied')
   })
 
+  it('makes only buckets with the tags that its policy asks for', async () => {
+    const Condition = {
+      StringEquals: { 'aws:RequestTag/team': `\${aws:PrincipalTag/team}` },
+      'ForAllValues:StringEquals': { 'aws:TagKeys': ['team'] },
+    }
+    const makes = document({
+      ...allow('s3:CreateBucket', '*', { Condition }),
+      Action: ['s3:CreateBucket', 's3:TagResource'],
+    })
+    const signedBy = await userWith(makes)
+    const tagged = (...tags: string[]): Ask => {
+      const inside = tags.map((tag) => tag.split('=')).map(([key, value]) => `<Key>${key}</Key><Value>${value}</Value>`)
+      const body = `<CreateBucketConfiguration><Tags>${inside.map((tag) => `<Tag>${tag}</Tag>`).join('')}</Tags></CreateBucketConfiguration>`
+      return { method: 'PUT', bucket: 'new', body, signedBy }
+    }
+    expect(await codeOf({ method: 'PUT', bucket: 'new', signedBy })).toBe('AccessDenied')
+    expect(await codeOf(tagged('team=yours'))).toBe('AccessDenied')
+    expect(await codeOf(tagged('team=mine', 'env=test'))).toBe('AccessDenied')
+    expect(await codeOf(tagged('team=mine'))).toBe('ok')
+  })
+
   it('is whom a bucket policy names, which its account alone does not let in', async () => {
     const ann = await userWith(undefined)
     const bob = await userWith(undefined)

@@ -9,7 +9,7 @@ import { checkTags } from '../../rules/tag-set.ts'
 import { listOfNewBucket } from '../access-lists/access-list.ts'
 import { checkBucketName } from '../bucket-name.ts'
 import { defineOperation } from '../context.ts'
-import { tagShape, toTags } from '../objects/tagging-document.ts'
+import { requestedBucketTags, tagShape, toTags } from '../objects/tagging-document.ts'
 import { invalidLocation, resolveLocation } from './location-constraint.ts'
 
 /** The one region where S3 answers 200 to an account that creates a bucket that it already owns. */
@@ -69,7 +69,10 @@ export const createBucketOperation = defineOperation({
     'NotImplemented',
   ],
 
-  conditions: ({ body }) => ({ 's3:locationconstraint': body?.LocationConstraint }),
+  conditions: ({ body }) => ({
+    's3:locationconstraint': body?.LocationConstraint,
+    ...(body?.Tags === undefined ? {} : requestedBucketTags(toTags({ TagSet: body.Tags }))),
+  }),
 
   async handle(context, input) {
     const { backend, scope, principal, bucket, region } = context

@@ -8,7 +8,7 @@ import { changeBucket, findBucket } from '../../objects/buckets.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import { checkTags } from '../../rules/tag-set.ts'
 import { defineOperation } from '../context.ts'
-import { tagShape, toTaggingDocument, toTags } from '../objects/tagging-document.ts'
+import { requestedBucketTags, tagShape, toTaggingDocument, toTags } from '../objects/tagging-document.ts'
 
 const accountIn = { accountId: required(vendor('account-id', text)), ...ownership } as const
 const tagsShape = struct({ Tags: struct({ Tag: list(tagShape) }) })
@@ -32,6 +32,8 @@ export const tagResourceOperation = defineOperation({
   inputBody: requiredDocument('TagResourceRequest', tagsShape),
   output: {},
   errors: ['NoSuchBucket', 'InvalidTag', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
+
+  conditions: ({ body }) => requestedBucketTags(toTags({ TagSet: body.Tags })),
 
   async handle({ backend, scope }, { accountId, body }) {
     const added = checkTags(toTags({ TagSet: body.Tags }), 'bucket')
@@ -73,6 +75,9 @@ export const untagResourceOperation = defineOperation({
   input: { ...accountIn, tagKeys: { ...required(queryList('tagKeys')), missing: oneNeeded } },
   output: {},
   errors: ['NoSuchBucket', 'InvalidTag'],
+
+  // As in S3, the value of a tag that is taken away is the empty one.
+  conditions: ({ tagKeys }) => requestedBucketTags(tagKeys.map((key) => ({ key, value: '' }))),
 
   async handle({ backend, scope }, { accountId, tagKeys }) {
     if (tagKeys.includes('')) checkTags([{ key: '', value: '' }], 'bucket')

@@ -29,10 +29,18 @@ export function toTags({ TagSet }: Infer<typeof sentTaggingShape>): Tag[] {
 export const objectTags = (document: Infer<typeof sentTaggingShape>): readonly Tag[] =>
   checkTags(toTags(document), 'object')
 
-/** The condition values for tags in a request. */
+/** The condition values for the tags that a request gives an object. */
 export function requestedTags(tags: readonly Tag[]): ConditionValues {
-  const each = tags.map(({ key, value }) => [`s3:RequestObjectTag/${key}`, value] as const)
-  return { ...Object.fromEntries(each), 's3:RequestObjectTagKeys': tags.map(({ key }) => key) }
+  return { ...valuesOf('s3:RequestObjectTag/', tags), 's3:RequestObjectTagKeys': tags.map(({ key }) => key) }
+}
+
+/** The condition values for the tags that a request gives a bucket, or takes from it. PutBucketTagging has none in S3. */
+export function requestedBucketTags(tags: readonly Tag[]): ConditionValues {
+  return { ...valuesOf('aws:RequestTag/', tags), 'aws:TagKeys': tags.map(({ key }) => key) }
+}
+
+function valuesOf(prefix: string, tags: readonly Tag[]): Record<string, string> {
+  return Object.fromEntries(tags.map(({ key, value }) => [prefix + key, value]))
 }
 
 /** Sorts the tags by key, as S3 does. They are stored in the order in which they were sent. */
