@@ -382,6 +382,12 @@ const continued: Row[] = [
     ask: ask({ 'key-marker': '', prefix: 'b/' }),
     ...page({ Prefix: 'b/', Version: b1, DeleteMarker: b2 }),
   },
+  {
+    it: 'lists from the beginning with an empty key marker and a version id marker',
+    given: seven,
+    ask: ask({ 'key-marker': '', 'version-id-marker': unknownVersionId, prefix: 'b/' }),
+    ...page({ Prefix: 'b/', VersionIdMarker: unknownVersionId, Version: b1, DeleteMarker: b2 }),
+  },
 ]
 
 const badMarkers = malformedVersionIds.filter((id) => id !== '')
@@ -408,12 +414,15 @@ const refused: Row[] = [
       ask: ask({ 'key-marker': marker, 'version-id-marker': '' }),
     }),
   ),
-  ...badMarkers.map(
-    (id): Row => ({
-      it: `refuses the version id marker "${id}"`,
-      ...refusal('InvalidArgument', { ArgumentName: 'version-id-marker', ArgumentValue: id }),
-      ask: ask({ 'key-marker': 'a', 'version-id-marker': id }),
-    }),
+  ...['', 'a'].flatMap((marker) =>
+    badMarkers.map(
+      (id): Row => ({
+        it: `refuses the version id marker "${id}" beside the key marker "${marker}"`,
+        ...refusal('InvalidArgument', { ArgumentName: 'version-id-marker', ArgumentValue: id }),
+        message: 'Invalid version id specified',
+        ask: ask({ 'key-marker': marker, 'version-id-marker': id }),
+      }),
+    ),
   ),
   {
     it: 'refuses a negative page',

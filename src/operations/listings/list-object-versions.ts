@@ -105,7 +105,7 @@ export const listObjectVersionsOperation = defineOperation({
   },
 })
 
-/** An empty key marker is one, but names no key whose versions a page could begin within. */
+/** An empty key marker is one, though no page begins within the versions of its key: S3 checks the version id marker beside it, and lists from the beginning. */
 function checkMarkers({
   keyMarker,
   versionIdMarker,
@@ -115,9 +115,7 @@ function checkMarkers({
 }): void {
   if (versionIdMarker === undefined) return
   const refuse = (message: string) => invalidArgument('version-id-marker', versionIdMarker, message)
-  if (keyMarker === undefined || (keyMarker === '' && versionIdMarker !== '')) {
-    throw refuse('A version-id marker cannot be specified without a key marker.')
-  }
+  if (keyMarker === undefined) throw refuse('A version-id marker cannot be specified without a key marker.')
   if (versionIdMarker === '') throw refuse('A version-id marker cannot be empty.')
 }
 
