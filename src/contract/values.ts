@@ -139,5 +139,5 @@ function isDay(day: string): boolean {
 /** Base64 of an MD5, kept as text. Anything else is InvalidDigest. */
 export const md5Digest: Parser<string> = (raw) => {
   if (isBase64Of(16, raw)) return raw
-  throw new S3Error('InvalidDigest')
+  throw new S3Error('InvalidDigest', { details: { 'Content-MD5': raw } })
 }

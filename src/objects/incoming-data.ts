@@ -90,7 +90,7 @@ export class DigestedPayload implements ByteSource {
     const { contentMd5, checksum: demand } = this.#claimed()
     const [md5, other] = this.#worked.digests()
     if (md5 === undefined) throw new Error('the MD5 was not computed')
-    if (contentMd5 !== undefined && md5.toString('base64') !== contentMd5) throw new S3Error('BadDigest')
+    checkContentMd5(contentMd5, md5.toString('base64'))
     const plainEtag = md5.toString('hex')
     const etag = this.#encryption?.etagOf(plainEtag) ?? plainEtag
     const checksum = demand && verifiedChecksum(demand, demand.algorithm === 'MD5' ? md5 : other)
@@ -213,6 +213,13 @@ class DigestedBody implements WorkedSource {
   cancel(): void {
     this.#body.cancel()
   }
+}
+
+/** S3 names the digest that it expected of an object in hexadecimal digits, and the one that it calculated as the header has it. */
+function checkContentMd5(expected: string | undefined, calculated: string): void {
+  if (expected === undefined || expected === calculated) return
+  const expectedHex = Buffer.from(expected, 'base64').toString('hex')
+  throw new S3Error('BadDigest', { details: { ExpectedDigest: expectedHex, CalculatedDigest: calculated } })
 }
 
 function verifiedChecksum(demand: ChecksumDemand, computed: Buffer | undefined): Digested['checksum'] {

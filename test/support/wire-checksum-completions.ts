@@ -227,10 +227,10 @@ const unsummed: Row[] = [
         ...done(multipartEtag([only])),
         afterwards: async (wire) => expect(await sumsOf(wire, 'big')).toEqual({}),
       },
-      ...md5Faults(document).map(
-        ({ what, code, sums }): Row => ({
+      ...md5Faults(document, md5Base64).map(
+        ({ what, code, sums, details }): Row => ({
           it: `refuses ${what} of the document ${as}`,
-          ...refusal(code, {}),
+          ...refusal(code, details),
           given: (wire) => uploadOf(wire, [only]),
           ask: asking(send(document, sums)),
           afterwards: isOpen,

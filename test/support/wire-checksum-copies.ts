@@ -87,6 +87,7 @@ const noted = (name: string) => refusal('NotImplemented', { NotImplemented: `{{p
 const nothing = Buffer.alloc(0)
 
 /** A copy request has no body: a digest can only be of nothing. */
+const ofAnother = refusal('BadDigest', { ExpectedDigest: md5Base64(text), CalculatedDigest: md5Base64('') })
 const md5Rows: Row[] = md5Ways
   .filter(({ as }) => as !== 'before signed chunks')
   .flatMap(({ as, send }): Row[] => {
@@ -96,9 +97,9 @@ const md5Rows: Row[] = md5Ways
         given: source(text),
         ask: sent(md5Base64('')),
       }),
-      refusesCopy(`the Content-MD5 of the source, ${as},`, refusal('BadDigest', {}), sent(md5Base64(text))),
+      refusesCopy(`the Content-MD5 of the source, ${as},`, ofAnother, sent(md5Base64(text))),
       ...malformedOf(md5Base64('')).map(([what, md5]) =>
-        refusesCopy(`${what} for Content-MD5, ${as},`, refusal('InvalidDigest', {}), sent(md5)),
+        refusesCopy(`${what} for Content-MD5, ${as},`, refusal('InvalidDigest', { 'Content-MD5': md5 }), sent(md5)),
       ),
     ]
   })
@@ -230,7 +231,7 @@ export const uploadPartCopyRows: readonly Row[] = [
   }),
   refusesPart(
     'the Content-MD5 of the source',
-    refusal('BadDigest', {}),
+    ofAnother,
     copyingPart({}, { headers: { 'Content-MD5': md5Base64(text) } }),
   ),
 ]

@@ -1,6 +1,6 @@
 /** The matrix of checksums: which there are, how each may travel, and what may be wrong with it. Operations make rows of it. */
 import type { ErrorCode } from '../../src/errors.ts'
-import { type Algorithm, algorithms, md5Base64, referenceChecksum, referenceDigest } from './wire-checksums.ts'
+import { type Algorithm, algorithms, md5Base64, md5Hex, referenceChecksum, referenceDigest } from './wire-checksums.ts'
 import type { Ask, ChunkedPayload, Wire } from './wire-client.ts'
 import type { Facts } from './wire-rows.ts'
 import { readXml } from './wire-xml.ts'
@@ -106,6 +106,7 @@ export interface Fault {
   what: string
   code: ErrorCode
   sums: Sums
+  details?: Record<string, string>
 }
 
 /** Two others, so that each algorithm meets one before and one behind it in every list. */
@@ -136,17 +137,31 @@ export function faultsOf(algorithm: Algorithm, data: Buffer): Fault[] {
   ]
 }
 
-export function md5Faults(data: Buffer): Fault[] {
+/** `expected`: the wrong digest as the answer names it, in hexadecimal digits for data and as it was sent for a document. */
+export function md5Faults(data: Buffer, expected: (text: string) => string): Fault[] {
   return [
-    { what: 'a wrong Content-MD5', code: 'BadDigest', sums: { md5: md5Base64('another') } },
+    {
+      what: 'a wrong Content-MD5',
+      code: 'BadDigest',
+      sums: { md5: md5Base64('another') },
+      details: { ExpectedDigest: expected('another'), CalculatedDigest: md5Base64(data) },
+    },
     ...malformedOf(md5Base64(data)).map(
-      ([what, md5]): Fault => ({ what: `${what} for Content-MD5`, code: 'InvalidDigest', sums: { md5 } }),
+      ([what, md5]): Fault => ({
+        what: `${what} for Content-MD5`,
+        code: 'InvalidDigest',
+        sums: { md5 },
+        details: { 'Content-MD5': md5 },
+      }),
     ),
   ]
 }
 
 /** What may be wrong when more than one thing is said of the same data. */
-export function mixturesOf(algorithm: Algorithm, data: Buffer): { what: string; code: ErrorCode; ask: Partial<Ask> }[] {
+export function mixturesOf(
+  algorithm: Algorithm,
+  data: Buffer,
+): { what: string; code: ErrorCode; ask: Partial<Ask>; details?: Record<string, string> }[] {
   const name = headerOf(algorithm)
   const right = referenceChecksum(algorithm, data)
   const wrong = referenceChecksum(algorithm, 'another')
@@ -155,7 +170,12 @@ export function mixturesOf(algorithm: Algorithm, data: Buffer): { what: string; 
   const both = (trailers: Sums) => ({ vendor: { [name]: right }, ...chunked('unsigned-trailer', data, trailers) })
   return [
     { what: `a wrong ${algorithm} beside the right MD5`, code: 'BadDigest', ask: beside(md5Base64(data), wrong) },
-    { what: `the right ${algorithm} beside a wrong MD5`, code: 'BadDigest', ask: beside(md5Base64('another'), right) },
+    {
+      what: `the right ${algorithm} beside a wrong MD5`,
+      code: 'BadDigest',
+      ask: beside(md5Base64('another'), right),
+      details: { ExpectedDigest: md5Hex('another'), CalculatedDigest: md5Base64(data) },
+    },
     { what: `${algorithm} as header and trailer`, code: 'InvalidRequest', ask: both({ [name]: right }) },
     {
       what: `${algorithm} as header and ${other} as trailer`,

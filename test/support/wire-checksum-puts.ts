@@ -104,9 +104,9 @@ function rowsInto(target: Target): Row[] {
       ),
     ]),
     ...mixturesOf(algorithm, data).map(
-      ({ what, code, ask: sent }): Row => ({
+      ({ what, code, ask: sent, details = {} }): Row => ({
         it: `refuses ${what} of ${into}`,
-        ...refusal(code, {}),
+        ...refusal(code, details),
         ...given(target, algorithm),
         ask: { ...ask, ...sent },
         afterwards: holdsNothing,
@@ -172,10 +172,10 @@ function otherRowsInto(target: Target): Row[] {
           afterwards: target.holds(sent),
         }),
       ),
-      ...md5Faults(data).map(
-        ({ what, code, sums }): Row => ({
+      ...md5Faults(data, md5Hex).map(
+        ({ what, code, sums, details }): Row => ({
           it: `refuses ${what} of ${into} ${as}`,
-          ...refusal(code, {}),
+          ...refusal(code, details),
           ...given(target),
           ask: { ...ask, ...send(data, sums) },
           afterwards: holdsNothing,

@@ -27,11 +27,15 @@ export function documentRows(
     ['what is not XML', 'Enabled'],
     ['a document type', `<!DOCTYPE x>${body}`],
   ]
-  const badDigests: [what: string, code: 'BadDigest' | 'InvalidDigest' | 'InvalidRequest', more: Partial<Ask>][] = [
-    ['a wrong Content-MD5', 'BadDigest', { headers: { 'Content-MD5': md5Base64('another') } }],
-    ['a malformed Content-MD5', 'InvalidDigest', { headers: { 'Content-MD5': 'x' } }],
-    ['a wrong checksum', 'BadDigest', { vendor: { 'checksum-sha256': referenceChecksum('SHA256', 'another') } }],
-    ['a malformed checksum', 'InvalidRequest', { vendor: { 'checksum-sha256': 'AAAA' } }],
+  const another = md5Base64('another')
+  const wrong = refusal('BadDigest', { ExpectedDigest: another, CalculatedDigest: md5Base64(body) })
+  const malformed = refusal('InvalidDigest', { 'Content-MD5': 'x' })
+  const wrongChecksum = { vendor: { 'checksum-sha256': referenceChecksum('SHA256', 'another') } }
+  const badDigests: [what: string, refused: ReturnType<typeof refusal>, more: Partial<Ask>][] = [
+    ['a wrong Content-MD5', wrong, { headers: { 'Content-MD5': another } }],
+    ['a malformed Content-MD5', malformed, { headers: { 'Content-MD5': 'x' } }],
+    ['a wrong checksum', refusal('BadDigest', {}), wrongChecksum],
+    ['a malformed checksum', refusal('InvalidRequest', {}), { vendor: { 'checksum-sha256': 'AAAA' } }],
   ]
   const goodDigests: [what: string, more: Partial<Ask>][] = [
     ['the right Content-MD5', { headers: { 'Content-MD5': md5Base64(body) } }],
@@ -48,10 +52,10 @@ export function documentRows(
       }),
     ),
     ...badDigests.map(
-      ([what, code, more]): Row => ({
+      ([what, refused, more]): Row => ({
         it: `refuses ${what}`,
         ...keeps,
-        ...refusal(code, {}),
+        ...refused,
         ask: { ...ask, ...more },
       }),
     ),

@@ -88,13 +88,13 @@ wireTests('PutBucketTagging', [
   },
   {
     it: 'refuses a wrong Content-MD5',
-    ...refusal('BadDigest', {}),
+    ...refusal('BadDigest', { ExpectedDigest: md5Base64('another body'), CalculatedDigest: md5Base64(put.body) }),
     ask: { ...put, headers: { 'Content-MD5': md5Base64('another body') } },
     afterwards: hasNoTags,
   },
   {
     it: 'refuses a malformed Content-MD5',
-    ...refusal('InvalidDigest', {}),
+    ...refusal('InvalidDigest', { 'Content-MD5': 'not a digest' }),
     ask: { ...put, headers: { 'Content-MD5': 'not a digest' } },
     afterwards: hasNoTags,
   },

@@ -1,7 +1,7 @@
 /** Checksums on PutObject as SDKs announce and send them. What may be right or wrong with one, and where it travels: checksum-matrix.test.ts. */
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import { type Algorithm, algorithms, md5Base64, referenceChecksum } from '../support/wire-checksums.ts'
+import { type Algorithm, algorithms, md5Base64, md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
 import type { Ask, Wire } from '../support/wire-client.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
@@ -84,14 +84,14 @@ const announced: Row[] = [
   },
   {
     it: 'refuses a wrong Content-MD5',
-    ...refusal('BadDigest', {}),
+    ...refusal('BadDigest', { ExpectedDigest: md5Hex('another text'), CalculatedDigest: md5Base64(text) }),
     message: 'The Content-MD5 you specified did not match what we received.',
     ask: put({ body: text, headers: { 'Content-MD5': md5Base64('another text') } }),
     afterwards: isNotThere,
   },
   {
     it: 'refuses a Content-MD5 that is none',
-    ...refusal('InvalidDigest', {}),
+    ...refusal('InvalidDigest', { 'Content-MD5': 'BAD' }),
     message: 'The Content-MD5 you specified was invalid.',
     ask: put({ body: text, headers: { 'Content-MD5': 'BAD' } }),
     afterwards: isNotThere,

@@ -205,13 +205,13 @@ const refused: Row[] = [
   {
     it: 'refuses a wrong Content-MD5',
     ...keepsAll,
-    ...refusal('BadDigest', {}),
+    ...refusal('BadDigest', { ExpectedDigest: md5Base64('another'), CalculatedDigest: md5Base64(body) }),
     ask: ask(body, { headers: { 'Content-MD5': md5Base64('another') } }),
   },
   {
     it: 'refuses a malformed Content-MD5',
     ...keepsAll,
-    ...refusal('InvalidDigest', {}),
+    ...refusal('InvalidDigest', { 'Content-MD5': 'x' }),
     ask: ask(body, { headers: { 'Content-MD5': 'x' } }),
   },
   {

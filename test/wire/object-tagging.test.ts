@@ -156,14 +156,14 @@ wireTests('PutObjectTagging', [
   },
   {
     it: 'refuses a wrong Content-MD5',
-    ...refusal('BadDigest', {}),
+    ...refusal('BadDigest', { ExpectedDigest: md5Base64('x'), CalculatedDigest: md5Base64(put.body) }),
     given: untagged,
     ask: { ...put, headers: { 'Content-MD5': md5Base64('x') } },
     afterwards: hasNoTags,
   },
   {
     it: 'refuses a malformed Content-MD5',
-    ...refusal('InvalidDigest', {}),
+    ...refusal('InvalidDigest', { 'Content-MD5': 'x' }),
     given: untagged,
     ask: { ...put, headers: { 'Content-MD5': 'x' } },
     afterwards: hasNoTags,

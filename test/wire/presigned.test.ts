@@ -78,7 +78,7 @@ wireTests('PutObject', [
   },
   {
     it: 'is held to Content-MD5 that comes with a URL',
-    ...refusal('BadDigest', {}),
+    ...refusal('BadDigest', { ExpectedDigest: md5Hex('another'), CalculatedDigest: md5Base64(text) }),
     ask: { method: 'PUT', key, presigned, body: text, headers: { 'Content-MD5': md5Base64('another') } },
     afterwards: isNotThere,
   },

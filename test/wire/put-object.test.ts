@@ -246,7 +246,7 @@ const digests: Row[] = [
   },
   {
     it: 'refuses a wrong Content-MD5, and stores nothing',
-    ...refusal('BadDigest', {}),
+    ...refusal('BadDigest', { ExpectedDigest: md5Hex('other'), CalculatedDigest: md5Base64(text) }),
     given: old,
     ask: { ...put, headers: { 'Content-MD5': md5Base64('other') } },
     afterwards: isOld,
@@ -263,7 +263,7 @@ const digests: Row[] = [
   ].map(
     (value): Row => ({
       it: `refuses Content-MD5 "${value}"`,
-      ...refusal('InvalidDigest', {}),
+      ...refusal('InvalidDigest', { 'Content-MD5': value }),
       ask: { ...put, headers: { 'Content-MD5': value } },
       afterwards: isNotThere,
     }),

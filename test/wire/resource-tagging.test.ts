@@ -137,7 +137,7 @@ wireTests('TagResource', [
   { it: 'needs a tag', ...refusal('InvalidTag', {}), message: oneNeeded, ask: tagResource() },
   {
     it: 'refuses a wrong digest',
-    ...refusal('BadDigest', {}),
+    ...refusal('BadDigest'),
     ask: { ...tagResource(['a', '1']), headers: { 'Content-MD5': md5Base64('another body') } },
     afterwards: holds(),
   },

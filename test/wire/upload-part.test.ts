@@ -82,7 +82,7 @@ const rows: Row[] = [
   },
   {
     it: 'refuses a wrong Content-MD5, and keeps no part',
-    ...refusal('BadDigest', {}),
+    ...refusal('BadDigest', { ExpectedDigest: md5Hex('x'), CalculatedDigest: md5Base64(text) }),
     given: begun(),
     ask: put({ headers: { 'Content-MD5': md5Base64('x') } }),
     afterwards: partsHold(),
@@ -90,7 +90,7 @@ const rows: Row[] = [
   },
   {
     it: 'refuses a malformed Content-MD5',
-    ...refusal('InvalidDigest', {}),
+    ...refusal('InvalidDigest', { 'Content-MD5': 'x' }),
     given: begun(),
     ask: put({ headers: { 'Content-MD5': 'x' } }),
     afterwards: partsHold(),

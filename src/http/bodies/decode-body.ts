@@ -166,7 +166,10 @@ function checkAnnounced(vendorValues: VendorValues, digests: readonly SentDigest
 }
 
 function expectDigest({ name, expected }: SentDigest, computed: string): void {
-  if (computed === expected()) return
-  const what = name === contentMd5 ? 'what we received' : 'the calculated checksum'
-  throw new S3Error('BadDigest', { message: `The ${name} you specified did not match ${what}.` })
+  const sent = expected()
+  if (computed === sent) return
+  if (name === contentMd5 && sent !== undefined) {
+    throw new S3Error('BadDigest', { details: { ExpectedDigest: sent, CalculatedDigest: computed } })
+  }
+  throw new S3Error('BadDigest', { message: `The ${name} you specified did not match the calculated checksum.` })
 }
