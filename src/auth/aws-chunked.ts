@@ -183,10 +183,13 @@ export class AwsChunkedDecoder {
     return text
   }
 
-  /** Requires only the last empty line: clients differ in line ends, and some put an empty line before the signature. */
+  /**
+   * Requires only the end of the last line: clients differ in line ends, some put an empty line before the signature, and some none
+   * after the trailers, which S3 takes too. The length of the body tells whether all of it came.
+   */
   #readTrailers(announced: readonly string[]): void {
     const tail = this.#takeText()
-    if (tail !== '\r\n' && !tail.endsWith('\n\r\n')) throw incomplete('the empty line after the trailers is missing')
+    if (tail !== '' && !tail.endsWith('\r\n')) throw incomplete('the last line of the trailers has no end')
     let canonical = ''
     let claimedSignature: string | undefined
     for (const line of tail.split(/\r?\n/)) {

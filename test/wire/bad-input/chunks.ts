@@ -86,7 +86,7 @@ export const badChunks: readonly BadInput[] = [
   trailed('sent twice', 'MalformedTrailerError', (body) => body.replace(/(x-\w+-checksum-crc32:[^\r]*\r\n)/, '$1$1')),
   trailed('without colon', 'IncompleteBody', (body) => body.replace('crc32:', 'crc32 ')),
   trailed('with a space in its name', 'IncompleteBody', (body) => body.replace('crc32:', 'crc32 x:')),
-  trailed('without the empty line behind it', 'IncompleteBody', (body) => body.slice(0, -2)),
+  trailed('without the end of its line', 'IncompleteBody', (body) => body.slice(0, -4)),
   trailed('of 20,000 bytes', 'IncompleteBody', (body) => body.replace(right, 'A'.repeat(20_000))),
   trailed(
     'without its signature',
