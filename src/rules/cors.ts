@@ -17,7 +17,9 @@ export interface CrossOriginRequest {
 export const corsMethods: readonly string[] = ['GET', 'PUT', 'HEAD', 'POST', 'DELETE']
 
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const maxAgeSecondsMax = 2 ** 31 - 1
+
+/** S3 takes a negative age too. Browsers then keep the answer as long as one that names no age. */
+const isInt32 = (seconds: number): boolean => seconds >= -(2 ** 31) && seconds < 2 ** 31
 
 /** Throws MalformedXML and InvalidRequest, with S3's texts. */
 export function checkCorsRules(rules: readonly CorsRule[]): readonly CorsRule[] {
@@ -28,7 +30,7 @@ export function checkCorsRules(rules: readonly CorsRule[]): readonly CorsRule[] 
   // An element that any rule lacks is reported before a wrong value in another.
   for (const { allowedOrigins, allowedMethods, maxAgeSeconds = 0 } of rules) {
     const complete = allowedOrigins.length > 0 && allowedMethods.length > 0
-    if (!complete || maxAgeSeconds < 0 || maxAgeSeconds > maxAgeSecondsMax) throw new S3Error('MalformedXML')
+    if (!complete || !isInt32(maxAgeSeconds)) throw new S3Error('MalformedXML')
   }
   for (const rule of rules) checkValues(rule)
   checkIds(rules.flatMap(({ id }) => id ?? []))

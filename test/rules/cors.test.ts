@@ -140,6 +140,7 @@ describe('a configuration', () => {
     ['of 100 rules', Array.from({ length: 100 }, () => rule()), undefined],
     ['of an empty origin', [rule({ allowedOrigins: [''] })], undefined],
     ['that holds for the longest time', [rule({ maxAgeSeconds: 2_147_483_647 })], undefined],
+    ['that holds for a negative time, which S3 takes', [rule({ maxAgeSeconds: -2_147_483_648 })], undefined],
     ['of no rule', [], 'MalformedXML'],
     [
       'of 101 rules',
@@ -153,7 +154,7 @@ describe('a configuration', () => {
       [rule({ allowedMethods: ['X'] }), rule({ allowedOrigins: [] })],
       'MalformedXML',
     ],
-    ['that holds for less than no time', [rule({ maxAgeSeconds: -1 })], 'MalformedXML'],
+    ['that holds for less than 32 bits can say', [rule({ maxAgeSeconds: -2_147_483_649 })], 'MalformedXML'],
     ['that holds for too long', [rule({ maxAgeSeconds: 2_147_483_648 })], 'MalformedXML'],
     ['of OPTIONS', [rule({ allowedMethods: ['GET', 'OPTIONS'] })], unsupported('OPTIONS')],
     ['of all methods', [rule({ allowedMethods: ['*'] })], unsupported('*')],

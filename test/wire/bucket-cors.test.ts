@@ -97,6 +97,15 @@ wireTests('PutBucketCors', [
     }),
   ),
   {
+    it: 'takes an age of less than no seconds, as S3 does, and answers it',
+    status: 200,
+    ask: putCors([...small, ['MaxAgeSeconds', '-100']]),
+    afterwards: async (wire) => {
+      const { headers } = await preflight(wire, { origin: 'https://app.test', method: 'GET' })
+      expect(headers.get('access-control-max-age')).toBe('-100')
+    },
+  },
+  {
     it: 'replaces all rules',
     status: 200,
     given: given(full, full.slice(1)),
