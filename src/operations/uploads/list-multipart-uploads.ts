@@ -81,7 +81,7 @@ export const listMultipartUploadsOperation = defineOperation({
       body: {
         Bucket: bucket,
         KeyMarker: encode(keyMarker),
-        UploadIdMarker: uploadIdMarker,
+        UploadIdMarker: isBehindUpload ? uploadIdMarker : '',
         NextKeyMarker: next && encode('afterKey' in next ? next.afterKey : next.afterGroup),
         NextUploadIdMarker: next && 'afterKey' in next ? last?.uploadId : undefined,
         Prefix: encode(prefix),
