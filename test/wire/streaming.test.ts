@@ -27,6 +27,8 @@ const isNotThere = async (wire: Wire): Promise<void> => {
 const modes = ['signed', 'signed-trailer', 'unsigned-trailer'] as const
 const stored = { status: 200, headers: { ETag: `"${md5Hex(large)}"` } }
 
+const announcing: Partial<Ask>[] = [{ presigned: true }, { payload: 'unsigned' }, {}]
+
 const rows: Row[] = [
   ...modes.flatMap((mode) =>
     [8192, 65_536, large.length].map(
@@ -64,6 +66,20 @@ const rows: Row[] = [
     it: 'holds the data, not its framing, to Content-MD5',
     ...stored,
     ask: put({ mode: 'signed', chunks: chunks(65_536) }, { headers: { 'Content-MD5': md5Base64(large) } }),
+  },
+  ...announcing.map(
+    (how): Row => ({
+      it: `refuses a body that is no chunks and announces a trailer, sent with ${JSON.stringify(how)}`,
+      ...refusal('MalformedTrailerError', {}),
+      ask: { method: 'PUT', key: 'a', body: large, vendor: { trailer: '{{prefix}}checksum-crc32' }, ...how },
+      afterwards: isNotThere,
+    }),
+  ),
+  {
+    it: 'refuses signed chunks without trailers that announce one',
+    ...refusal('MalformedTrailerError', {}),
+    ask: put({ mode: 'signed', chunks: chunks(65_536) }, { vendor: { trailer: '{{prefix}}checksum-crc32' } }),
+    afterwards: isNotThere,
   },
   {
     it: 'refuses chunks that are not what Content-MD5 says',

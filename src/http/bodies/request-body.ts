@@ -13,13 +13,17 @@ import type { RequestHead } from '../request-head.ts'
 
 type Chunked = Extract<Payload, { kind: 'aws-chunked' }>
 
-/** Throws MissingContentLength when the length of the data is not announced, and InvalidArgument when it is not a number. */
+/**
+ * Throws MissingContentLength when the length of the data is not announced, InvalidArgument when it is not a number, and
+ * MalformedTrailerError for trailers that the body can't have.
+ */
 export function openBody(
   exchange: Exchange,
   head: RequestHead,
   vendorValues: VendorValues,
   payload: Payload,
 ): RequestBody {
+  if (payload.kind !== 'aws-chunked' || !payload.trailer) refuseTrailers(vendorValues)
   if (payload.kind === 'aws-chunked') return openChunked(exchange, head, vendorValues, payload)
   const size = head.contentLength
   // Chunked transfer alone does not announce the length, which S3 requires.
@@ -38,6 +42,13 @@ export function openBody(
 }
 
 const noTrailers: readonly string[] = []
+
+/** A client that announces a checksum behind its data relies on it. Where no declared framing has room for one, the framing could be stored as data, too. */
+function refuseTrailers(vendorValues: VendorValues): void {
+  const names = parseTrailerNames(vendorValues.get('trailer')?.value)
+  if (names.length > 0)
+    throw new S3Error('MalformedTrailerError', { reason: 'the body is not declared to have trailers' })
+}
 
 function openChunked(
   exchange: Exchange,
