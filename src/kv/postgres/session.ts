@@ -28,8 +28,13 @@ export const connectTimeoutMs = 900
 export const silentMsMax = 800
 const lookMs = 250
 
-/** Forbids plans that read more than the rows wanted: the planner's statistics are out of date while a table grows fast. */
+/**
+ * Ends no statement, transaction or session because it takes long, whatever the role's settings are. Older servers lack some of those settings.
+ * Forbids plans that read more than the rows wanted: the planner's statistics are out of date while a table grows fast.
+ */
 const setUp = `
+select set_config(name, '0', false) from unnest(array['transaction_timeout', 'idle_session_timeout']) as name
+  where current_setting(name, true) is not null;
 set bytea_output = 'hex'; set synchronous_commit = on; set statement_timeout = 0; set lock_timeout = 0;
 set idle_in_transaction_session_timeout = 0; set default_transaction_isolation = 'read committed';
 set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off;
@@ -170,8 +175,8 @@ export class Session {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** Connection exceptions; shutdown, crash or recovery of the server; a write on a server that has become a standby; no free connection. */
-const lostCodes = /^(?:08...|57P0[1-5]|25006|53300)$/
+/** Connection exceptions; shutdown, crash or recovery of the server; timeouts that end the session; a write on a server that has become a standby; no free connection. */
+const lostCodes = /^(?:08...|57P0[1-5]|25P0[34]|25006|53300)$/
 
 /** Whether the session can no longer be used. An error without an SQLSTATE (five characters) came from the connection, not from the server. */
 export function isConnectionLost(error: unknown): boolean {
@@ -182,8 +187,8 @@ export function isConnectionLost(error: unknown): boolean {
 /** Whether the transaction did nothing and can be retried: serialization failure or deadlock. */
 export const isToBeRepeated = (error: unknown): boolean => /^40(?:001|P01)$/.test(codeOf(error))
 
-/** Whether the server did nothing, and may do it later: its disk is full, it is out of memory or locks, it takes no writes, or somebody has cancelled the statement. */
-export const isRefusedForNow = (error: unknown): boolean => /^(?:53...|25006|57014)$/.test(codeOf(error))
+/** Whether the server did nothing, and may do it later: its disk is full, it is out of memory or locks, it takes no writes, somebody has cancelled the statement, or it waited too long for a lock. */
+export const isRefusedForNow = (error: unknown): boolean => /^(?:53...|25006|57014|55P03)$/.test(codeOf(error))
 
 /** Whether the server, or this role, has as many connections as it may. Those that are open go on. */
 export const hasNoConnectionLeft = (error: unknown): boolean => hasCode(error, '53300')

@@ -96,6 +96,50 @@ describeInstalled('PostgreSQL that refuses', [postgresProbe], () => {
     })
   })
 
+  it('ends nothing because it takes long, whatever the timeouts of its role', async () => {
+    const known = ask(
+      "select name from pg_settings where unit = 'ms' and name ~ '^(statement|lock|idle|transaction).*timeout$'",
+    )
+    const timeouts = known.split('\n')
+    expect(timeouts).toContain('idle_session_timeout')
+    for (const timeout of timeouts) ask(`alter role plain set ${timeout} = 200`)
+    try {
+      await kv.close()
+      kv = await openPostgres({ url: `postgres://plain@127.0.0.1:${server.port}/${name}` })
+      await kv.commit({ puts: [put('warm')] })
+      await kv.get([bytes('a')])
+      const before = backends()
+      await whileLocked(async (unlock) => {
+        const snapshot = await kv.snapshot()
+        const committed = kv.commit({ puts: [put('a', '2')] })
+        // Longer than the timeouts.
+        expect(await Promise.race([committed, delay(600, 'waits')])).toBe('waits')
+        await unlock()
+        expect(await committed).toBe(true)
+        expect(texts(await snapshot.range({ start: bytes('a'), end: bytes('b'), limit: 1 }))).toEqual(['a=1'])
+        await snapshot.close()
+      })
+      expect(texts(await kv.get([bytes('a')]))).toEqual(['a=2'])
+      expect(backends()).toEqual(before)
+    } finally {
+      for (const timeout of timeouts) ask(`alter role plain reset ${timeout}`)
+    }
+  })
+
+  it.each(['55P03', '25P03', '25P04'])(
+    'says that it is unavailable when a commit ends with %s, of which nothing is written',
+    async (code) => {
+      // A trigger stands in for a timeout that some servers don't have, and others let every session turn off.
+      const raise = `begin raise exception 'on purpose' using errcode = '${code}'; end`
+      const trigger = `create function refuse() returns trigger language plpgsql as $body$ ${raise} $body$`
+      server.run(name, `${trigger}; create trigger refuse before insert on holdfast_entries execute function refuse()`)
+      await expect(kv.commit({ puts: [put('b')] })).rejects.toThrow(KvUnavailable)
+      server.run(name, 'drop trigger refuse on holdfast_entries')
+      expect(await keysOf(kv)).toEqual(['a'])
+      expect(await kv.commit({ puts: [put('b')] })).toBe(true)
+    },
+  )
+
   it('is not taken for dead because it gives out no more connections', async () => {
     const before = backends()
     await whileLocked((unlock) =>
