@@ -3,6 +3,7 @@ import { digestsReady } from '../checksums/checksums.ts'
 import type { Backend } from '../commits/backend.ts'
 import { commitDecision, type Decision, garbagePut, inTurnOfKey } from '../commits/commit.ts'
 import { checkRepeatedEncryption, type EncryptionRequest, uploadKeyOf } from '../commits/encryption.ts'
+import { findCopy } from '../commits/existing-copy.ts'
 import { type KeyHistory, readHistory } from '../commits/key-history.ts'
 import { placeObject } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
@@ -55,7 +56,8 @@ export interface Completion extends UploadAddress {
 export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'checksum' | 'encryption'>
 
 /**
- * Makes the object, in one commit. Repeating a Complete that succeeded, with the same parts, gives the same result again.
+ * Makes the object, in one commit. Repeating a Complete that succeeded, with the same parts, gives the same result again. If the key already has the
+ * copy of another bucket's version that the upload would make, it stays as it is, and is the result.
  * Throws NoSuchUpload, InvalidPart, InvalidPartOrder, InvalidRequest, EntityTooSmall, EntityTooLarge, BadDigest, PreconditionFailed,
  * ConditionalRequestConflict.
  */
@@ -78,7 +80,7 @@ async function completeInTurn(backend: Backend, scope: BucketScope, completion: 
       if (now.state === 'completed') return { result: { completed: now, placed: undefined }, commit: {} }
       return decideCompletion(backend, now, note)
     })
-    // Another Complete came first, and has a note of its own.
+    // Another Complete or another copy came first, and has a note of its own.
     if (placed === undefined) await backend.blobs.remove([note.manifest])
     else completion.placed?.(placed)
     return completed
@@ -136,6 +138,14 @@ async function decideCompletion(
   { manifest, versionRandom, stamped }: CompletionNote,
 ): Promise<Decision<{ completed: CompletedUpload; placed: VersionInBucket | undefined }>> {
   const { upload, history, record } = ready
+  const { replication } = upload.attributes
+  const made = replication?.status === 'REPLICA' ? await findCopy(backend.kv, history, replication.of) : undefined
+  if (made?.kind === 'object') {
+    const completed = completedUpload(upload, { bucket: history.bucket.record, record: made }, backend.clock.now())
+    // None of its parts is needed.
+    const commit = completeCommit(backend, { ...ready, chosen: [] }, { checks: history.checks }, completed)
+    return { result: { completed, placed: undefined }, commit }
+  }
   const data = { ...record.data, note: manifest }
   const { object, commit: placing } = await placeObject(backend, history, { ...record, data, versionRandom, stamped })
   const placed = { bucket: history.bucket.record, record: object }
