@@ -39,6 +39,8 @@ export interface Backend {
   kv: Kv
   blobs: Blobs
   clock: Clock
+  /** Judges the age of requests. Absent: the machine's clock does. */
+  requestClock?: Clock | undefined
   /** Other processes may advance the lock clock by a clock that this one does not believe. Absent: only processes of this machine advance it. */
   lockClock?: LockClockFollower
   /** Wraps the keys of encrypted objects. */

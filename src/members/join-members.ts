@@ -8,6 +8,7 @@ import { FencedKv } from './fenced-kv.ts'
 import { Lease, MemberGone } from './lease.ts'
 import { fenceOf, leaseOf } from './member-records.ts'
 import type { Maintenance, MemberId, MemberKind, Membership, Post } from './membership.ts'
+import { RequestClock } from './request-clock.ts'
 import { SharedClock } from './shared-clock.ts'
 import { Watch } from './watch.ts'
 
@@ -64,13 +65,15 @@ export async function joinMembers(
   const lease = new Lease(kv, { key: fence.key, version: entry.version }, { member: id, leaseMs, clock, time })
   const measured = await lease.renew()
   const shared = new SharedClock(clock, time, measured, warn)
-  return new Member(kv, { lease, leaseMs, shared, time, onFatal, warn })
+  const requestClock = new RequestClock(host, clock, shared)
+  return new Member(kv, { lease, leaseMs, shared, requestClock, time, onFatal, warn })
 }
 
 interface MemberParts {
   lease: Lease
   leaseMs: number
   shared: SharedClock
+  requestClock: RequestClock
   time: LeaseTime
   onFatal(error: Error): void
   warn(message: string): void
@@ -80,6 +83,7 @@ class Member implements Membership {
   readonly id: MemberId
   readonly kv: Kv
   readonly clock: Clock
+  readonly requestClock: Clock
   readonly #engine: Kv
   readonly #parts: MemberParts
   readonly #watch: Watch
@@ -95,9 +99,10 @@ class Member implements Membership {
   #hasEnded = false
 
   constructor(engine: Kv, parts: MemberParts) {
-    const { lease, leaseMs, shared, time } = parts
+    const { lease, leaseMs, shared, requestClock, time } = parts
     this.id = lease.member
     this.clock = shared
+    this.requestClock = requestClock
     this.#engine = engine
     this.#parts = parts
     this.kv = new FencedKv(engine, {
@@ -126,7 +131,7 @@ class Member implements Membership {
   }
 
   async #renew(): Promise<void> {
-    const { lease, shared } = this.#parts
+    const { lease, shared, requestClock } = this.#parts
     const wasUnbroken = this.#isUnbroken && lease.isHeld
     this.#isUnbroken = false
     const measured = await lease.renew()
@@ -135,6 +140,7 @@ class Member implements Membership {
     this.#isUnbroken = true
     if (!wasUnbroken) this.#watch.startAgain()
     const gone = await this.#watch.look(measured.databaseMs)
+    requestClock.learn(this.#watch.hostClocks)
     for (const member of gone) this.#parts.warn(`member ${member} is gone: it did not renew its lease`)
   }
 
@@ -144,7 +150,7 @@ class Member implements Membership {
     if (differs && !this.#hasWarnedOfClock) {
       const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1)
       this.#parts.warn(
-        `the clock of this host is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the metadata database's, which is used, except to check how old requests are`,
+        `the clock of this host is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the metadata database's, which is used; how old requests are is judged by the clock that more hosts agree with`,
       )
     }
     this.#hasWarnedOfClock = differs

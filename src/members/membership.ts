@@ -21,6 +21,8 @@ export interface Membership {
   readonly kv: Kv
   /** The clock of the database, carried on by this process's monotonic clock. All members agree on it to within a fraction of a second. */
   readonly clock: Clock
+  /** The clock by which the age of requests is judged: this host's, unless more hosts agree with the database's. */
+  readonly requestClock: Clock
   /** Resolves with whether that process can never commit again. Also for ids that were never members. */
   isGone(member: MemberId): Promise<boolean>
   /**

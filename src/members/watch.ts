@@ -1,8 +1,17 @@
 /** Finds members that have died, and removes their records, so that nothing of them can be committed any more. */
 import type { Entry, Kv } from '../kv/kv.ts'
 import type { LeaseTime } from '../lease-time.ts'
-import { byMember, fenceOf, type LeaseRecord, leaseOf, members, membersMax } from './member-records.ts'
+import {
+  byMember,
+  type FoundMember,
+  fenceOf,
+  type LeaseRecord,
+  leaseOf,
+  members,
+  membersMax,
+} from './member-records.ts'
 import type { MemberId } from './membership.ts'
+import type { HostClock } from './request-clock.ts'
 
 export class Watch {
   readonly #kv: Kv
@@ -10,6 +19,9 @@ export class Watch {
   readonly #time: LeaseTime
   /** Each lease as it was last seen, and since when it has not changed. */
   #seen = new Map<MemberId, { lease: Entry; sinceMs: number }>()
+
+  /** Of all members, at the last look. */
+  hostClocks: readonly HostClock[] = []
 
   constructor(kv: Kv, self: MemberId, time: LeaseTime) {
     this.#kv = kv
@@ -32,6 +44,7 @@ export class Watch {
     const before = this.#seen
     this.#seen = new Map()
     const gone: MemberId[] = []
+    this.hostClocks = [...found].flatMap(([member, records]) => hostClockOf(member, records))
     for (const [member, { lease }] of found) {
       if (member === this.#self || lease === undefined) continue
       const seen = before.get(member)
@@ -50,6 +63,12 @@ export class Watch {
       deletes: [lease.key, fenceOf(member).key],
     })
   }
+}
+
+function hostClockOf(member: MemberId, { fence, lease }: FoundMember): HostClock[] {
+  if (fence === undefined || lease === undefined) return []
+  const { host } = fenceOf(member).open(fence.value)
+  return [{ host, clockAheadMs: leaseOf(member).open(lease.value).clockAheadMs }]
 }
 
 function isOver({ untilMs, leaseMs }: LeaseRecord, databaseMs: number, unchangedMs: number): boolean {

@@ -50,7 +50,8 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
       failInJson(exchange, undefined, error)
     }
   }
-  const logged = { clock: systemClock, log: logRequests(log), tls: keyPair, bounds, faults: faultsInJson }
+  const { requestClock: clock = systemClock } = backend
+  const logged = { clock, log: logRequests(log), tls: keyPair, bounds, faults: faultsInJson }
   const port = createPort(logged, answer)
   const close = async (): Promise<void> => {
     isClosing = true

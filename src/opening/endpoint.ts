@@ -81,6 +81,7 @@ export interface Endpoint {
 export async function openS3Port(options: S3PortOptions): Promise<HttpServer> {
   const { credentials, domains, region, corsAllowOrigin, keyPair, traces } = options
   const backend = traces === undefined ? options.backend : tracedBackend(options.backend)
+  const { requestClock: clock = systemClock } = backend
   const { allowCustomerKeysOverHttp, sigv2, oidc = [], log } = options
   const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks, metadataAnswers = () => true } = options
   const sites = await openSites(options.sites ?? [], backend.clock)
@@ -90,7 +91,7 @@ export async function openS3Port(options: S3PortOptions): Promise<HttpServer> {
     operations,
     backend: withSettings(backend, options, sites),
     credentials,
-    sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: systemClock }),
+    sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock }),
     domains,
     region,
     corsAllowOrigin,
@@ -104,7 +105,7 @@ export async function openS3Port(options: S3PortOptions): Promise<HttpServer> {
     sigv2,
     audit: options.audit,
     failures: options.failures,
-    clock: systemClock,
+    clock,
     traces,
     ready: (what) =>
       !closing &&

@@ -63,7 +63,7 @@ function openNow(options: Shared<OpenDataOptions>, patienceMs: number): Promise<
   return opening(async (opened) => {
     if (create) requireLocation(placement)
     const { directory, membership, beginClosing } = await join(options, patienceMs, opened)
-    const { id, kv, clock } = membership
+    const { id, kv, clock, requestClock } = membership
     const shared = sharedPlacementOf(membership, options, () => keysAt(directory.keyRing, keys))
     const { ring, placed } = await settled(membership, placement, create, async () => {
       const ring = await openKeyRing(kv, directory.keyRing, keys, { owner: create, clock, shared: true })
@@ -92,7 +92,11 @@ function openNow(options: Shared<OpenDataOptions>, patienceMs: number): Promise<
     if (serves && placed.locations.some(({ scheme }) => scheme === 'erasure')) erasureCode()
     // Only jobs, which the maintainer runs, advance the lock clock.
     const lockClock = new FollowedLockClock()
-    const backend = { ...backendOver({ kv, clock, keys: ring, erasureCode, ...placed }, opened), lockClock }
+    const backend = {
+      ...backendOver({ kv, clock, keys: ring, erasureCode, ...placed }, opened),
+      requestClock,
+      lockClock,
+    }
     const watch = watchMetadata(kv, { warn })
     opened.add(watch.stop)
     // What else closes commits, too, and must not wait for a database that is away.

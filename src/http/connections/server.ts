@@ -1,7 +1,7 @@
 /** A port: node:http with limits on everything, in front of what answers requests. Knows connections and requests, nothing of S3. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
-import type { Clock } from '../../clock.ts'
+import { type Clock, systemClock } from '../../clock.ts'
 import { S3Error } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { storeDialect } from '../dialect.ts'
@@ -176,6 +176,7 @@ class Port {
 
   #begin(exchange: Exchange): void {
     const startedMs = performance.now()
+    tellTime(exchange.response, this.#options.clock)
     this.#underWay++
     void this.#answer(exchange).then(() => {
       exchange.share.ended()
@@ -199,6 +200,12 @@ class Port {
     else socket.once('close', () => this.#shares.leaveSeat(seat))
     return seat
   }
+}
+
+/** Node adds the machine's date, by which SDKs set their clocks. Where another clock judges their requests, its date is told. */
+function tellTime(response: ServerResponse, clock: Clock): void {
+  const nowMs = clock.now()
+  if (Math.abs(nowMs - systemClock.now()) >= 1000) response.setHeader('Date', new Date(nowMs).toUTCString())
 }
 
 function nodeServer(bounds: HttpBounds): Server {

@@ -78,8 +78,9 @@ export function openPipeline(
 ): AdminPipeline {
   const { listen, backend, identities, oidc, region, keyPair, metadataAnswers, serving, log } = options
   const { credentials } = identities
+  const { requestClock: clock = systemClock } = backend
   const accountBlocks = openAccountBlocks(identities, options)
-  const sts = openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: backend.clock })
+  const sts = openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: backend.requestClock ?? backend.clock })
   const secure = keyPair !== undefined
   const info = (): ServerInfo => ({ version: '', workers: 0, startedMs: 0, endpoint: '', ...serving(), region })
   const s3Endpoint = (adminOrigin: string): string => s3EndpointFor(adminOrigin, info().endpoint, options)
@@ -104,7 +105,7 @@ export function openPipeline(
     }),
     mainAccount: rootAccount.id,
     region,
-    clock: systemClock,
+    clock,
     trustedProxies: options.trustedProxies,
     readiness: () => readinessOf(backend.blobs, serving() !== undefined && metadataAnswers()),
     audit: options.audit,

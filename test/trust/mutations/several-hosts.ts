@@ -158,9 +158,16 @@ export const severalHostsMutations: readonly Mutation[] = [
   {
     name: 'every member believes the clock of the database about locks',
     file: 'opening/open-shared-data.ts',
-    find: 'erasureCode, ...placed }, opened), lockClock }',
-    replace: 'erasureCode, ...placed }, opened) }',
+    find: '      requestClock,\n      lockClock,',
+    replace: '      requestClock,',
     suite: 'opening/shared-lock-clock.test.ts',
+  },
+  {
+    name: 'a host whose clock is wrong refuses every request, whatever the others say',
+    file: 'members/request-clock.ts',
+    find: 'withDatabase > withOwn ? sharedMs : ownMs',
+    replace: 'ownMs',
+    suite: 'members/request-clock.test.ts',
   },
   {
     name: 'reads go to the standby as well',
