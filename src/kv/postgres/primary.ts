@@ -3,7 +3,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { KvUnavailable } from '../kv.ts'
 import { jitter } from './jitter.ts'
 import type { ServerUrl } from './servers.ts'
-import { connectTimeoutMs, hasNoConnectionLeft, ReadOnlyServer, Session, silentMsMax } from './session.ts'
+import {
+  connectTimeoutMs,
+  hasNoConnectionLeft,
+  ReadOnlyServer,
+  ReplacedServer,
+  Session,
+  silentMsMax,
+  type Timeline,
+} from './session.ts'
 import { ConfigurationRefused } from './session-rules.ts'
 
 /** How long calls fail at once after an attempt has failed. The spread keeps gateways from reconnecting at the same moment. */
@@ -22,6 +30,10 @@ export class Primary {
   #probing: Promise<boolean> | undefined
   /** When a session last heard the server, by `performance.now`. */
   #heardMs = Number.NEGATIVE_INFINITY
+
+  /** The newest that any server has had. */
+  #timeline: Timeline | undefined
+  #sessions: Session[] = []
 
   constructor(servers: readonly ServerUrl[]) {
     this.#servers = servers
@@ -83,7 +95,7 @@ export class Primary {
         this.#heardMs = performance.now()
       },
     }
-    const attempts = this.#servers.map((server) => Session.open(server, { warn, watch }))
+    const attempts = this.#servers.map(async (server) => this.#admitted(await Session.open(server, { warn, watch })))
     try {
       const session = await Promise.any(attempts)
       for (const attempt of attempts)
@@ -103,6 +115,21 @@ export class Primary {
       }
       throw new KvUnavailable('The metadata database cannot be reached.', { cause })
     }
+  }
+
+  /**
+   * Of two servers that take writes, the one with the older timeline has been replaced, and may lack what the other has acknowledged since. Throws `ReplacedServer` for it, and
+   * drops sessions that it has.
+   */
+  #admitted(session: Session): Session {
+    const { timeline } = session
+    this.#sessions = [...this.#sessions.filter(({ isBroken }) => !isBroken), session]
+    if (timeline === undefined) return session
+    const known = this.#timeline?.system === timeline.system ? this.#timeline.number : 0
+    if (timeline.number >= known) this.#timeline = timeline
+    for (const one of this.#sessions) if (isBehind(one.timeline, this.#timeline)) one.destroy()
+    if (session.isBroken) throw new ReplacedServer()
+    return session
   }
 
   /** Whether any session has heard the primary lately, or it answers a new one in time. Concurrent calls share one attempt. */
@@ -127,4 +154,9 @@ export class Primary {
 /** A full server may be a standby, so each of the others must have said that it is one. */
 const isFullPrimary = (causes: readonly unknown[]): boolean =>
   causes.some(hasNoConnectionLeft) &&
-  causes.every((cause) => hasNoConnectionLeft(cause) || cause instanceof ReadOnlyServer)
+  causes.every(
+    (cause) => hasNoConnectionLeft(cause) || cause instanceof ReadOnlyServer || cause instanceof ReplacedServer,
+  )
+
+const isBehind = (one: Timeline | undefined, newest: Timeline | undefined): boolean =>
+  one !== undefined && newest !== undefined && one.system === newest.system && one.number < newest.number

@@ -42,6 +42,15 @@ set max_parallel_workers_per_gather = 0; set jit = off`
 const settingsQuery = `select current_setting('server_version_num'), current_setting('fsync'), current_setting('full_page_writes'),
   current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), current_setting('transaction_read_only')`
 
+/** Of the history that a server writes. Each promotion of a standby begins the next one. */
+export interface Timeline {
+  /** Of the server and all its copies. */
+  system: string
+  number: number
+}
+const timelineQuery = `select system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint
+  from pg_control_system()`
+
 const asText = { getTypeParser: () => (text: string) => text }
 
 /** A standby, or a server that the operator has made read-only. */
@@ -52,7 +61,17 @@ export class ReadOnlyServer extends Error {
   }
 }
 
+/** A server that takes writes although another one was promoted in its place. */
+export class ReplacedServer extends Error {
+  constructor() {
+    super('another server was promoted in its place')
+    this.name = 'ReplacedServer'
+  }
+}
+
 export class Session {
+  /** Absent: the server does not say. */
+  timeline: Timeline | undefined
   /** The server has warned that a transaction was committed but may be missing on the standby. */
   #warned = false
   readonly #client: pg.Client
@@ -113,7 +132,19 @@ export class Session {
     if (refusal !== undefined) throw new ConfigurationRefused(refusal)
     const warning = warningOf(settings)
     if (warning !== undefined) warn(warning)
+    this.timeline = await this.#timelineNow()
     return true
+  }
+
+  async #timelineNow(): Promise<Timeline | undefined> {
+    try {
+      const [row] = await this.run({ text: timelineQuery })
+      return { system: row?.[0] ?? '', number: Number(row?.[1]) }
+    } catch (error) {
+      if (isConnectionLost(error)) throw error
+      // Some services hide it, or keep it from their users.
+      return undefined
+    }
   }
 
   get isBroken(): boolean {

@@ -59,6 +59,28 @@ describeInstalled('PostgreSQL with a synchronous standby', [postgresProbe], () =
     pair.standby.run('postgres', 'select pg_wal_replay_resume()')
   })
 
+  it('never goes back to a primary that still takes writes after its standby was promoted', async () => {
+    await kv.commit({ puts: [put('a', 'old')] })
+    pair.standby.run('postgres', 'select pg_promote(true, 60)')
+    // Both wait for a standby that neither has.
+    pair.standby.run(
+      'postgres',
+      "set synchronous_commit = local; update holdfast_entries set value = 'new' where key = 'a'",
+    )
+    const readAnew = async (): Promise<string | undefined> => {
+      for (const server of [pair.primary, pair.standby])
+        server.run(
+          'postgres',
+          "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'holdfast'",
+        )
+      return kv.get([bytes('a')]).then((entries) => texts(entries)[0], readAnew)
+    }
+    await expect.poll(readAnew).toBe('a=new')
+    const read = new Set<unknown>()
+    for (let i = 0; i < 20; i++) read.add(await readAnew())
+    expect([...read]).toEqual(['a=new'])
+  })
+
   it('loses no acknowledged commit whose wait for the standby was cancelled before the standby took over', async () => {
     await kv.commit({ puts: [put('before')] })
     await pair.detach()

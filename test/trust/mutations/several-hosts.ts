@@ -163,6 +163,13 @@ export const severalHostsMutations: readonly Mutation[] = [
     suite: 'opening/shared-lock-clock.test.ts',
   },
   {
+    name: 'of two primaries, whichever answers first is believed',
+    file: 'kv/postgres/primary.ts',
+    find: 'one.system === newest.system && one.number < newest.number',
+    replace: 'one.system === newest.system && one.number < 0',
+    suite: 'kv/postgres/standby.test.ts',
+  },
+  {
     name: 'a host whose clock is wrong refuses every request, whatever the others say',
     file: 'members/request-clock.ts',
     find: 'withDatabase > withOwn ? sharedMs : ownMs',
