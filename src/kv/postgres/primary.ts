@@ -6,6 +6,7 @@ import type { ServerUrl } from './servers.ts'
 import {
   connectTimeoutMs,
   hasNoConnectionLeft,
+  ReadOnlyPrimary,
   ReadOnlyServer,
   ReplacedServer,
   Session,
@@ -22,6 +23,9 @@ const busyAttemptsMax = 5
 
 /** The primary is alive, and gives out no more connections. Those that are open go on. */
 export class PrimaryFull extends KvUnavailable {}
+
+/** The primary is alive, and takes no writes. Connections that are open go on reading. */
+class PrimaryReadOnly extends PrimaryFull {}
 
 export class Primary {
   readonly #servers: readonly ServerUrl[]
@@ -113,6 +117,10 @@ export class Primary {
         watch.heard()
         throw new PrimaryFull('The metadata database takes no more connections.', { cause })
       }
+      if (isReadOnlyPrimary(causes)) {
+        watch.heard()
+        throw new PrimaryReadOnly('The metadata database takes no writes now.', { cause })
+      }
       throw new KvUnavailable('The metadata database cannot be reached.', { cause })
     }
   }
@@ -157,6 +165,9 @@ const isFullPrimary = (causes: readonly unknown[]): boolean =>
   causes.every(
     (cause) => hasNoConnectionLeft(cause) || cause instanceof ReadOnlyServer || cause instanceof ReplacedServer,
   )
+
+const isReadOnlyPrimary = (causes: readonly unknown[]): boolean =>
+  causes.some((cause) => cause instanceof ReadOnlyPrimary) && causes.every((cause) => cause instanceof ReadOnlyServer)
 
 const isBehind = (one: Timeline | undefined, newest: Timeline | undefined): boolean =>
   one !== undefined && newest !== undefined && one.system === newest.system && one.number < newest.number

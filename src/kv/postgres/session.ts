@@ -40,7 +40,7 @@ set idle_in_transaction_session_timeout = 0; set default_transaction_isolation =
 set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off;
 set max_parallel_workers_per_gather = 0; set jit = off`
 const settingsQuery = `select current_setting('server_version_num'), current_setting('fsync'), current_setting('full_page_writes'),
-  current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), current_setting('transaction_read_only')`
+  current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), current_setting('transaction_read_only'), pg_is_in_recovery()`
 
 /** Of the history that a server writes. Each promotion of a standby begins the next one. */
 export interface Timeline {
@@ -60,6 +60,9 @@ export class ReadOnlyServer extends Error {
     this.name = 'ReadOnlyServer'
   }
 }
+
+/** A primary that takes no writes for now: what it holds can be read. */
+export class ReadOnlyPrimary extends ReadOnlyServer {}
 
 /** A server that takes writes although another one was promoted in its place. */
 export class ReplacedServer extends Error {
@@ -105,8 +108,8 @@ export class Session {
     const timeout = setTimeout(() => session.destroy(), connectTimeoutMs)
     try {
       await session.#client.connect()
-      if (await session.#isReady(warn)) return session
-      throw new ReadOnlyServer()
+      await session.#makeReady(warn)
+      return session
     } catch (error) {
       session.destroy()
       throw error
@@ -115,12 +118,13 @@ export class Session {
     }
   }
 
-  /** Configures the session. Resolves with whether the server accepts writes. */
-  async #isReady(warn: (message: string) => void): Promise<boolean> {
+  /** Configures the session. Rejects with `ReadOnlyServer` when the server takes no writes. */
+  async #makeReady(warn: (message: string) => void): Promise<void> {
     await this.run({ text: setUp })
     const [row = []] = await this.run({ text: settingsQuery })
-    const [version, fsync, fullPageWrites, synchronousCommit, synchronousStandbyNames, readOnly] = row.map(String)
-    if (readOnly !== 'off') return false
+    const [version, fsync, fullPageWrites, synchronousCommit, synchronousStandbyNames, readOnly, isStandby] =
+      row.map(String)
+    if (readOnly !== 'off') throw isStandby === 'f' ? new ReadOnlyPrimary() : new ReadOnlyServer()
     const settings: ServerSettings = {
       versionNumber: Number(version),
       fsync: fsync ?? '',
@@ -133,7 +137,6 @@ export class Session {
     const warning = warningOf(settings)
     if (warning !== undefined) warn(warning)
     this.timeline = await this.#timelineNow()
-    return true
   }
 
   async #timelineNow(): Promise<Timeline | undefined> {

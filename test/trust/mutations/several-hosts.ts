@@ -179,8 +179,8 @@ export const severalHostsMutations: readonly Mutation[] = [
   {
     name: 'reads go to the standby as well',
     file: 'kv/postgres/session.ts',
-    find: "if (readOnly !== 'off') return false",
-    replace: 'if (readOnly === undefined) return false',
+    find: "if (readOnly !== 'off') throw",
+    replace: 'if (readOnly === undefined) throw',
     suite: 'kv/postgres/standby.test.ts',
   },
   {
