@@ -19,7 +19,7 @@ export interface Gateway extends OpenPlacement {
   said: string[]
   shared: SharedPlacement
   ownership: Telling['ownership']
-  /** Takes up at once what the server would take up within a second. */
+  /** Takes up at once what the server would take up at its next regular look. */
   look(): Promise<void>
   /** Ends the server. `killed`: the others find out later, and its offer stays. */
   close(): Promise<void>
@@ -32,7 +32,8 @@ export interface World {
   living: Set<string>
   /** Locations with as many copies as stores. `at`: paths of stores that differ from their names. */
   configured(stores: readonly string[], locations?: Record<string, string[]>, more?: MoreSettings): Placement
-  start(host: string, placement: Placement): Promise<Gateway>
+  /** `looksByItself`: regularly, as servers do. Otherwise it takes up changes only when it is told to look, or needs a location that it does not know. */
+  start(host: string, placement: Placement, how?: { looksByItself?: boolean }): Promise<Gateway>
   end(): Promise<void>
 }
 
@@ -40,6 +41,9 @@ interface MoreSettings {
   defaultLocation?: string
   at?: Record<string, string>
 }
+
+/** Longer than any test. */
+const neverMs = 24 * 60 * 60 * 1000
 
 export function sharedWorld(kv: Kv, directory: string): World {
   const living = new Set<string>()
@@ -58,7 +62,7 @@ export function sharedWorld(kv: Kv, directory: string): World {
       locations: Object.entries(locations).map(([name, over]) => ({ name, policy: copiesOver(over) })),
       defaultLocation: defaultLocation ?? 'default',
     }),
-    async start(host, configured) {
+    async start(host, configured, { looksByItself = false } = {}) {
       const opened = closingStack()
       stacks.push(opened)
       const member = randomId(systemClock)
@@ -71,7 +75,7 @@ export function sharedWorld(kv: Kv, directory: string): World {
       try {
         const { claims } = await recordStart(kv, systemClock, `/${host}`)
         const ownership = { claimant: async () => ({ ...(await readClaimant(kv)), claims }) }
-        const proposeEveryMs = 50
+        const oftenMs = 50
         const asked = {
           configured,
           owner: true,
@@ -80,7 +84,8 @@ export function sharedWorld(kv: Kv, directory: string): World {
           clock: systemClock,
           warn,
           shared,
-          proposeEveryMs,
+          proposeEveryMs: oftenMs,
+          lookEveryMs: looksByItself ? oftenMs : neverMs,
         }
         const placed = await openPlacement(kv, asked, opened)
         const { locations, stores, ...rest } = placed

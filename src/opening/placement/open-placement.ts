@@ -37,6 +37,8 @@ export interface PlacementOptions extends Telling {
   shared?: SharedPlacement | undefined
   /** How often to propose again a change that waits for other members. Absent: once a lease. */
   proposeEveryMs?: number
+  /** How often to look for changes that other members have made. Absent: `placementLookMs`. */
+  lookEveryMs?: number
 }
 
 export interface OpenPlacement {
@@ -68,7 +70,7 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
   }
   await refresh()
   const feed = new PlacementFeed({ kv, stores, placement, refresh, ...shared })
-  opened.add(feed.start())
+  opened.add(feed.start(options.lookEveryMs))
   return { ...found, feed }
 }
 
