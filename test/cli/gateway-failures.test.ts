@@ -1,4 +1,5 @@
 /** Servers over PostgreSQL when things fail: workers and their parent are killed, the database is away during a stop, a store is lost, a database can't be used. */
+
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,9 +11,9 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { openPostgres } from '../../src/kv/postgres.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { openedPostgres } from '../support/postgres-engine.ts'
 import { sign } from '../support/signer.ts'
 import { readSts, signedForSts } from '../support/sts-world.ts'
 import { exchange } from '../support/wire-client.ts'
@@ -199,7 +200,7 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
       expect({ code, lines }).toEqual({ code: 1, lines: [expect.stringContaining(message)] })
     }
     await expectRefused(url.replace(name, 'nowhere'), 'database "nowhere" does not exist')
-    await (await openPostgres({ url })).close()
+    await (await openedPostgres({ url })).close()
     postgres.run(name, "update holdfast_notes set value = '99' where name = 'schema'")
     await expectRefused(url, 'later version of Holdfast (schema 99')
   })

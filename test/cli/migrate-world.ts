@@ -1,4 +1,5 @@
 /** Tests `holdfast migrate`: a database and a data directory for each test, servers on either side, and what clients see of them. */
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import {
   CreateBucketCommand,
@@ -17,9 +18,9 @@ import {
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { readMark } from '../../src/instance/unfinished-metadata.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
 import { openEngine } from '../../src/opening/metadata/open-engine.ts'
 import { PostgresServer } from '../support/postgres.ts'
+import { patientPostgres } from '../support/postgres-engine.ts'
 import { keyVariables, type Outcome, type Running, run, serve } from './holdfast-process.ts'
 import { openWorkplace, type Workplace } from './workplace.ts'
 
@@ -117,7 +118,7 @@ stores = ["shared"]
   /** The sides on which a server could start now. */
   usable = async (): Promise<string[]> => {
     const own = await openEngine({ path: this.place.path('data', 'meta'), onFatal: () => {} })
-    const database = await openPostgres({ url: this.url })
+    const database = await patientPostgres({ url: this.url })
     const marker = JSON.parse(await readFile(this.place.path('data', 'holdfast.json'), 'utf8'))
     const isOwn = marker.layout === 1 && (await readMark(own)) === undefined
     const bucket = this.postgres.run(

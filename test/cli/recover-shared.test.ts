@@ -1,13 +1,14 @@
 /** Servers lose their shared database: what `holdfast recover` and `holdfast restore` bring back into an empty one, even when they are killed on the way. */
+
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { readRecord } from '../../src/instance/sealed-record.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
 import { postRecord } from '../../src/members/member-records.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { patientPostgres } from '../support/postgres-engine.ts'
 import { killLeftovers, killOnTheWay, lastEvent } from './holdfast-process.ts'
 import { everything, fill, makeBuckets, RecoverWorld, removeVersion, schemes } from './recover-world.ts'
 
@@ -41,7 +42,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
       "select count(*) from holdfast_entries where position('member'::bytea in key) > 0",
     )
   const postNumber = async (): Promise<number | undefined> => {
-    const kv = await openPostgres({ url, connections: 4 })
+    const kv = await patientPostgres({ url, connections: 4 })
     try {
       return (await readRecord(kv, postRecord))?.value.number
     } finally {

@@ -1,10 +1,11 @@
 /** The engines over which members are tested: memory, and a real PostgreSQL where one is installed. */
+
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Kv } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { patientPostgres } from '../support/postgres-engine.ts'
 
 /** Describes `rows` over each engine. `open` gives metadata of its own to each test. */
 export function describeOverEngines(name: string, rows: (open: () => Promise<Kv>) => void): void {
@@ -23,7 +24,7 @@ export function describeOverEngines(name: string, rows: (open: () => Promise<Kv>
       await server?.remove()
     })
     rows(async () => {
-      const kv = await openPostgres({ url: await server.database(`members_${++databases}`), connections: 4 })
+      const kv = await patientPostgres({ url: await server.database(`members_${++databases}`), connections: 4 })
       opened.push(kv)
       return kv
     })

@@ -1,11 +1,12 @@
 /** A process of its own that is a member of shared metadata, for stopped-processes.test.ts. It commits all the time, also as the maintainer, and says what was acknowledged. */
+
 import { setImmediate as turn } from 'node:timers/promises'
 import { systemClock } from '../../src/clock.ts'
 import { known } from '../../src/known.ts'
 import type { Kv } from '../../src/kv/kv.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
 import { joinMembers } from '../../src/members/join-members.ts'
 import { put } from '../kv/text-entries.ts'
+import { openedPostgres } from '../support/postgres-engine.ts'
 
 export type Report = { said: 'acknowledged'; key: string } | { said: 'fatal'; reason: string }
 
@@ -26,7 +27,7 @@ async function commitOn(kv: Kv, as: string): Promise<void> {
   }
 }
 
-const kv = await openPostgres({ url: known(process.argv[2]), connections: 4 })
+const kv = await openedPostgres({ url: known(process.argv[2]), connections: 4 })
 const membership = await joinMembers(kv, {
   kind: 'server',
   host: 'host',

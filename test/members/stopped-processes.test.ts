@@ -1,14 +1,15 @@
 /** Real processes over a real PostgreSQL: SIGSTOP stops one until another has taken its post; then it continues. */
+
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Kv } from '../../src/kv/kv.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
 import { listMembers } from '../../src/members/list-members.ts'
 import { bytes } from '../kv/text-entries.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { patientPostgres } from '../support/postgres-engine.ts'
 import type { Report } from './member-child.ts'
 
 // Child processes run what `npm run build` compiled, because Node 20 runs no TypeScript.
@@ -38,7 +39,7 @@ describeInstalled('members as processes', [postgresProbe], () => {
   const children: Child[] = []
   beforeAll(async () => {
     server = await PostgresServer.start()
-    kv = await openPostgres({ url: server.url, connections: 4 })
+    kv = await patientPostgres({ url: server.url, connections: 4 })
   })
   afterEach(() => {
     for (const { process } of children.splice(0)) process.kill('SIGKILL')

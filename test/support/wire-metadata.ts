@@ -1,8 +1,9 @@
 /** The metadata that wire tests run over: in memory, or, when a PostgreSQL server is named, a database of its own there. */
+
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Backend } from '../../src/commits/backend.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
+import { patientPostgres } from './postgres-engine.ts'
 
 export interface WireMetadata {
   backend: Backend
@@ -19,7 +20,7 @@ export async function wireMetadata(
   await asAdministrator(url, `create database ${name}`)
   const own = new URL(url)
   own.pathname = `/${name}`
-  const kv = await openPostgres({ url: own.href, connections: 6 })
+  const kv = await patientPostgres({ url: own.href, connections: 6 })
   return {
     backend: { ...backend, kv },
     close: async () => {

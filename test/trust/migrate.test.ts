@@ -1,11 +1,11 @@
 /** `holdfast migrate` with many objects, there and back, killed twice each way: every record is the same afterwards. */
+
 import { createHash } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Kv } from '../../src/kv/kv.ts'
 import { keyAfter } from '../../src/kv/ordered-key.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
 import { openEngine } from '../../src/opening/metadata/open-engine.ts'
 import { isTravelling } from '../../src/opening/moving/metadata-copy.ts'
 import { keyVariables, run, serve } from '../cli/holdfast-process.ts'
@@ -13,6 +13,7 @@ import { openWorkplace } from '../cli/workplace.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { cloneObject } from '../support/many-objects.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { patientPostgres } from '../support/postgres-engine.ts'
 
 const objects = Number(process.env.HOLDFAST_MIGRATE_OBJECTS ?? 20_000)
 const Bucket = 'many'
@@ -44,7 +45,7 @@ describeInstalled('a move of much metadata', [postgresProbe], () => {
     const name = (number: number): string => `${number % 100}/${number}`
     await cloneObject(place.path('data'), { bucket: Bucket, key: 'first', count: objects, name })
     const own = () => openEngine({ path: place.path('data', 'meta'), onFatal: () => {} })
-    const database = () => openPostgres({ url })
+    const database = () => patientPostgres({ url })
     const before = await digestOf(await own())
     expect(before.records).toBeGreaterThan(objects)
 

@@ -1,11 +1,12 @@
 /** The lock matrix and the version model over metadata in PostgreSQL: some of their cells and sequences, and all of them in `npm run trust`. */
+
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Kv } from '../../src/kv/kv.ts'
 import { keyAfter } from '../../src/kv/ordered-key.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { patientPostgres } from '../support/postgres-engine.ts'
 import { attempts, jobs } from './lock-matrix-attempts.ts'
 import { cellsOf, runCell } from './lock-matrix-checker.ts'
 import { isPossible, lockStates, places, World } from './lock-matrix-world.ts'
@@ -35,7 +36,7 @@ describeInstalled('over PostgreSQL', [postgresProbe], () => {
   let kv: Kv
   beforeAll(async () => {
     server = await PostgresServer.start()
-    kv = await openPostgres({ url: await server.database('models'), connections: 4 })
+    kv = await patientPostgres({ url: await server.database('models'), connections: 4 })
   })
   afterAll(async () => {
     await kv?.close()

@@ -2,14 +2,15 @@
  * Two commits that conflict, of two gateways, on every kind of check and with random pauses between the statements that apply them: what becomes of both, and
  * of the entries, is what one order of the two gives. The engine in memory, which applies one commit after the other, says what that is.
  */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Check, Commit, Entry, Key, Kv, Put } from '../../../src/kv/kv.ts'
 import { memoryKv } from '../../../src/kv/memory.ts'
 import { packKey, rangeOf } from '../../../src/kv/ordered-key.ts'
-import { openPostgres } from '../../../src/kv/postgres.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { openedPostgres } from '../../support/postgres-engine.ts'
 import { seededRandom } from '../../support/seeded.ts'
 import { bytes } from '../text-entries.ts'
 
@@ -165,7 +166,7 @@ describeInstalled('conflicting commits of two gateways', [postgresProbe], () => 
   beforeAll(async () => {
     server = await PostgresServer.start()
     const { url } = server
-    engines = [await openPostgres({ url }), await openPostgres({ url })]
+    engines = [await openedPostgres({ url }), await openedPostgres({ url })]
     pauseBetweenStatements(server)
   })
   afterAll(async () => {

@@ -1,10 +1,11 @@
 /** Commits of several gateways that lock the same rows in every combination never wait for each other in a circle. */
+
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Check, Commit, Kv } from '../../../src/kv/kv.ts'
 import { packKey } from '../../../src/kv/ordered-key.ts'
-import { openPostgres } from '../../../src/kv/postgres.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { openedPostgres } from '../../support/postgres-engine.ts'
 import { seededRandom } from '../../support/seeded.ts'
 import { bytes } from '../text-entries.ts'
 
@@ -19,7 +20,7 @@ describeInstalled('locks of commits', [postgresProbe], () => {
   let engines: readonly Kv[] = []
   beforeAll(async () => {
     server = await PostgresServer.start()
-    engines = [await openPostgres({ url: server.url }), await openPostgres({ url: server.url })]
+    engines = [await openedPostgres({ url: server.url }), await openedPostgres({ url: server.url })]
   })
   afterAll(() => server?.remove())
 

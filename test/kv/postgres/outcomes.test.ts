@@ -1,11 +1,12 @@
 /** What becomes of commits and reads when the database, or the way to it, fails. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Kv, KvUnavailable } from '../../../src/kv/kv.ts'
-import { openPostgres } from '../../../src/kv/postgres.ts'
 import { CutProxy } from '../../support/cut-proxy.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { openedPostgres } from '../../support/postgres-engine.ts'
 import { bytes, entryOf, increment, keysOf, put, texts } from '../text-entries.ts'
 
 describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
@@ -26,8 +27,8 @@ describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
     const name = `outcome_${++databases}`
     url = await server.database(name)
     proxy = await CutProxy.open(server.port)
-    direct = await openPostgres({ url })
-    kv = await openPostgres({ url: url.replace(`:${server.port}/`, `:${proxy.port}/`) })
+    direct = await openedPostgres({ url })
+    kv = await openedPostgres({ url: url.replace(`:${server.port}/`, `:${proxy.port}/`) })
   })
   afterEach(async () => {
     await Promise.all([kv.close(), direct.close()])

@@ -1,11 +1,12 @@
 /** What becomes of commits and reads that PostgreSQL refuses while it is alive. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Kv, KvUnavailable } from '../../../src/kv/kv.ts'
-import { openPostgres } from '../../../src/kv/postgres.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { openedPostgres } from '../../support/postgres-engine.ts'
 import { bytes, keysOf, put, texts } from '../text-entries.ts'
 
 describeInstalled('PostgreSQL that refuses', [postgresProbe], () => {
@@ -24,7 +25,7 @@ describeInstalled('PostgreSQL that refuses', [postgresProbe], () => {
   beforeEach(async () => {
     name = `refusal_${++databases}`
     server.run('postgres', `create database ${name} owner plain`)
-    kv = await openPostgres({ url: `postgres://plain@127.0.0.1:${server.port}/${name}` })
+    kv = await openedPostgres({ url: `postgres://plain@127.0.0.1:${server.port}/${name}` })
     await kv.commit({ puts: [put('a', '1')] })
     await kv.get([bytes('a')])
   })

@@ -1,9 +1,10 @@
 /** What becomes of commits when the primary is lost with its machine, and its synchronous standby takes over. */
+
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Kv, KvUnavailable } from '../../../src/kv/kv.ts'
-import { openPostgres } from '../../../src/kv/postgres.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { postgresProbe } from '../../support/postgres.ts'
+import { openedPostgres } from '../../support/postgres-engine.ts'
 import { PostgresPair } from '../../support/postgres-pair.ts'
 import { bytes, keysOf, put, texts } from '../text-entries.ts'
 
@@ -12,7 +13,7 @@ describeInstalled('PostgreSQL with a synchronous standby', [postgresProbe], () =
   let kv: Kv
   beforeEach(async () => {
     pair = await PostgresPair.start()
-    kv = await openPostgres({ url: pair.url() })
+    kv = await openedPostgres({ url: pair.url() })
   })
   afterEach(async () => {
     await kv?.close()
@@ -51,7 +52,7 @@ describeInstalled('PostgreSQL with a synchronous standby', [postgresProbe], () =
     await kv.commit({ puts: [put('before')] })
     pair.standby.run('postgres', 'select pg_wal_replay_pause()')
     for (let i = 0; i < 8; i++) {
-      const reader = await openPostgres({ url: pair.url([...pair.ports].reverse()) })
+      const reader = await openedPostgres({ url: pair.url([...pair.ports].reverse()) })
       await kv.commit({ puts: [put(`k${i}`)] })
       expect(texts(await reader.get([bytes(`k${i}`)]))).toEqual([`k${i}=`])
       await reader.close()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
-import { openPostgres } from '../../../src/kv/postgres.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { openedPostgres } from '../../support/postgres-engine.ts'
 import { describeKv } from '../suite.ts'
 
 describeInstalled('PostgreSQL', [postgresProbe], () => {
@@ -15,14 +15,14 @@ describeInstalled('PostgreSQL', [postgresProbe], () => {
   describeKv('postgresKv', async () => {
     const name = `test_${++databases}`
     const url = await server.database(name)
-    let kv = await openPostgres({ url })
+    let kv = await openedPostgres({ url })
     return {
       get kv() {
         return kv
       },
       reopen: async () => {
         await kv.close()
-        kv = await openPostgres({ url })
+        kv = await openedPostgres({ url })
         return kv
       },
       close: async () => {

@@ -1,23 +1,12 @@
 /** The rows by which writers learn what became of their commits: who removes them, and what a writer does whose row is gone. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { type Kv, KvUnavailable } from '../../../src/kv/kv.ts'
-import { openPostgres, type PostgresOptions } from '../../../src/kv/postgres.ts'
+import type { Kv } from '../../../src/kv/kv.ts'
 import { limits } from '../../../src/limits.ts'
 import { CutProxy } from '../../support/cut-proxy.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { openedPostgres } from '../../support/postgres-engine.ts'
 import { bytes, keysOf, put } from '../text-entries.ts'
-
-/** A server on a busy machine can be slow to take a session. */
-async function opened(options: PostgresOptions): Promise<Kv> {
-  for (;;) {
-    try {
-      return await openPostgres(options)
-    } catch (error) {
-      if (!(error instanceof KvUnavailable)) throw error
-    }
-  }
-}
 
 describeInstalled('rows of writers', [postgresProbe], () => {
   let server: PostgresServer
@@ -38,7 +27,7 @@ describeInstalled('rows of writers', [postgresProbe], () => {
     proxy = await CutProxy.open(server.port)
     fatal = []
     const through = url.replace(`:${server.port}/`, `:${proxy.port}/`)
-    kv = await opened({ url: through, connections: 4, onFatal: (error) => fatal.push(error) })
+    kv = await openedPostgres({ url: through, connections: 4, onFatal: (error) => fatal.push(error) })
   })
   afterEach(async () => {
     vi.useRealTimers()
@@ -51,7 +40,7 @@ describeInstalled('rows of writers', [postgresProbe], () => {
   const days = (count: number): string => `now() - interval '${count} days'`
   const ageAll = (count: number): string => server.run(name, `update holdfast_writers set opened = ${days(count)}`)
   /** As another process does it that opens the database. */
-  const purge = async (): Promise<void> => (await opened({ url })).close()
+  const purge = async (): Promise<void> => (await openedPostgres({ url })).close()
   const absent = (key: string) => ({ key: bytes(key), absent: true as const })
 
   /** Cuts the connection when the server answers the commit, and lets no other session open until `before` has ended. */

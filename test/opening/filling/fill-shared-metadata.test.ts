@@ -1,4 +1,5 @@
 /** Who may fill a database with metadata, and when: real PostgreSQL, and members in this process that stand for others. */
+
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -6,7 +7,6 @@ import { systemClock } from '../../../src/clock.ts'
 import { readMark, replaceMark } from '../../../src/instance/unfinished-metadata.ts'
 import type { Kv } from '../../../src/kv/kv.ts'
 import { packKey } from '../../../src/kv/ordered-key.ts'
-import { openPostgres } from '../../../src/kv/postgres.ts'
 import { joinMembers } from '../../../src/members/join-members.ts'
 import { listMembers } from '../../../src/members/list-members.ts'
 import { fenceOf, leaseOf } from '../../../src/members/member-records.ts'
@@ -17,6 +17,7 @@ import { openMetadata } from '../../../src/opening/open.ts'
 import { openWorkplace } from '../../cli/workplace.ts'
 import { describeInstalled } from '../../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { patientPostgres } from '../../support/postgres-engine.ts'
 
 const bucket = packKey('b', 'photos')
 const value = Buffer.from('any')
@@ -34,7 +35,7 @@ describeInstalled('filling a database with metadata', [postgresProbe], () => {
   afterAll(() => postgres?.remove())
   beforeEach(async () => {
     url = await postgres.database(`fill${++databases}`)
-    kv = await openPostgres({ url, connections: 4 })
+    kv = await patientPostgres({ url, connections: 4 })
   })
   afterEach(async () => {
     await Promise.all(joined.splice(0).map((member) => member.leave()))
