@@ -167,7 +167,7 @@ describeInstalled('the console for everybody', [['chromium', '--version']], () =
     ['everything that can be used has a name', 'names'],
     ['Tab comes to every control, and one sees where it is', 'focus'],
     ['nothing is wider than a phone', 'width'],
-  ] as const)('in every view, %s', async (_, kind) => {
+  ] as const)('in every view, %s', { timeout: 600_000 }, async (_, kind) => {
     found ??= lookAtEachView()
     const wrong = (await found)[kind]
     expect(wrong, wrong.join('; ')).toEqual([])

@@ -96,7 +96,7 @@ describe('an import of objects', () => {
     expect(await world.import(Bucket)).toMatchObject({ copied: 0, same: 17, failed: 0 })
   })
 
-  it('goes on from page to page on both sides', async () => {
+  it('goes on from page to page on both sides', { timeout: 600_000 }, async () => {
     const keys = Array.from({ length: 1_203 }, (_, i) => `dir ${i % 3}/${i}`)
     await Promise.all(keys.map((key) => put(key, key)))
     expect(await world.import(Bucket)).toMatchObject({ copied: 1_203 })
