@@ -18,8 +18,8 @@ beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'holdfast-blocks-'))
 })
 afterEach(async () => {
-  killLeftovers()
-  await rm(data, { recursive: true, force: true, maxRetries: 5 })
+  await killLeftovers()
+  await rm(data, { recursive: true, force: true, maxRetries: 20 })
 })
 
 const start = (...words: string[]) => serve(['serve', '--data', data, '--listen', '127.0.0.1:0', ...words])

@@ -32,13 +32,13 @@ beforeEach(async () => {
   disk = join(root, 'disk')
 })
 afterEach(async () => {
-  killLeftovers()
+  await killLeftovers()
   try {
     unmountLazily(disk)
   } catch {
     // The test mounted nothing.
   }
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+  await rm(root, { recursive: true, force: true, maxRetries: 20 })
 })
 
 const filler = (): string => join(disk, 'filler')

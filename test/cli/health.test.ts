@@ -12,10 +12,10 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'holdfast-health-'))
 })
 afterEach(async () => {
-  killLeftovers()
+  await killLeftovers()
   server?.closeAllConnections()
   server?.close()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+  await rm(root, { recursive: true, force: true, maxRetries: 20 })
 })
 
 const listening = async (status: number): Promise<string> => {

@@ -1,5 +1,6 @@
 /** Runs the compiled command line as a child process, the way users do. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
@@ -53,9 +54,17 @@ const children = new Set<ChildProcess>()
 const ran: { words: readonly string[]; output: Running['output'] }[] = []
 const ranMax = 20
 
-/** Kills what a failed test left running. */
-export function killLeftovers(): void {
-  for (const child of children) child.kill('SIGKILL')
+/** Kills what a failed test left running. Resolves when none of it can write any more. */
+export async function killLeftovers(): Promise<void> {
+  const running = [...children].filter(
+    ({ pid, exitCode, signalCode }) => pid !== undefined && (exitCode ?? signalCode) === null,
+  )
+  await Promise.all(
+    running.map(async (child) => {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }),
+  )
 }
 
 /** What processes have logged since the last call. Only the logs tell why a server answered as it did. */

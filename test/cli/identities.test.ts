@@ -34,8 +34,8 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
-  killLeftovers()
-  await rm(data, { recursive: true, force: true, maxRetries: 5 })
+  await killLeftovers()
+  await rm(data, { recursive: true, force: true, maxRetries: 20 })
 })
 
 const portOf = (endpoint: string): number => Number(new URL(endpoint).port)

@@ -32,8 +32,8 @@ beforeEach(() => {
   config = path('holdfast.toml')
   mounted = []
 })
-afterEach(() => {
-  killLeftovers()
+afterEach(async () => {
+  await killLeftovers()
   for (const disk of [...mounted]) unmount(disk)
 })
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'holdfast-program-'))
 })
 afterAll(async () => {
-  killLeftovers()
+  await killLeftovers()
   await rm(root, { recursive: true, force: true })
 })
 

@@ -7,7 +7,7 @@ import { disks, everything, fill, makeBuckets, RecoverWorld, removeVersion, sche
 let world: RecoverWorld
 let far: Map<string, FarSide>
 afterEach(async () => {
-  killLeftovers()
+  await killLeftovers()
   await Promise.all([...far.values()].map((side) => side.close()))
   await world.dispose()
 })

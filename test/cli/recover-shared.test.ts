@@ -33,7 +33,7 @@ describeInstalled('metadata in PostgreSQL that was lost', [postgresProbe], () =>
     world.useDatabase(url)
   }
   afterEach(async () => {
-    killLeftovers()
+    await killLeftovers()
     await world.dispose()
   })
   const memberRecords = (): string =>

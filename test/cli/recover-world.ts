@@ -103,7 +103,7 @@ export class RecoverWorld {
     this.#variables.HOLDFAST_METADATA_URL = url
   }
   loseDisk = (name: string): Promise<void> => rename(this.path(name), this.path(`${name}-lost`))
-  dispose = (): Promise<void> => rm(this.root, { recursive: true, force: true, maxRetries: 5 })
+  dispose = (): Promise<void> => rm(this.root, { recursive: true, force: true, maxRetries: 20 })
 }
 
 export async function makeBuckets(s3: S3Client): Promise<void> {

@@ -20,8 +20,8 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const client of clients.splice(0)) client.destroy()
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+  await killLeftovers()
+  await rm(root, { recursive: true, force: true, maxRetries: 20 })
 })
 
 const account = (id: string): string => `[[accounts]]

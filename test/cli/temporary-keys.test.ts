@@ -16,8 +16,8 @@ beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'holdfast-temporary-keys-'))
 })
 afterEach(async () => {
-  killLeftovers()
-  await rm(data, { recursive: true, force: true, maxRetries: 5 })
+  await killLeftovers()
+  await rm(data, { recursive: true, force: true, maxRetries: 20 })
 })
 
 const start = (...words: string[]) =>

@@ -28,8 +28,8 @@ describeInstalled('a server with a certificate', [opensslProbe], () => {
     files = { cert: join(root, 'cert.pem'), key: join(root, 'key.pem') }
   })
   afterEach(async () => {
-    killLeftovers()
-    await rm(root, { recursive: true, force: true, maxRetries: 5 })
+    await killLeftovers()
+    await rm(root, { recursive: true, force: true, maxRetries: 20 })
   })
 
   async function put(pair: Partial<KeyPair>): Promise<void> {

@@ -28,8 +28,9 @@ export function openWorkplace(name: string): Workplace {
     const logs = takeLogs()
     if (task.result?.state === 'fail') console.error(logs)
     for (const client of clients.splice(0)) client.destroy()
-    killLeftovers()
-    await rm(root, { recursive: true, force: true, maxRetries: 5 })
+    await killLeftovers()
+    // Workers end a moment after their server.
+    await rm(root, { recursive: true, force: true, maxRetries: 20 })
   })
   return {
     path: (...names) => join(root, ...names),

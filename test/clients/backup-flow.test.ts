@@ -58,7 +58,7 @@ describe('a backup tool with an immutable repository', () => {
   })
   afterAll(async () => {
     await stop()
-    await rm(data, { recursive: true, force: true, maxRetries: 5 })
+    await rm(data, { recursive: true, force: true, maxRetries: 20 })
   })
 
   const [week, month] = [inDays(7), inDays(30)]

@@ -104,7 +104,7 @@ async function browse(url: string, done: Promise<Result>): Promise<Result> {
     ended.catch(() => {})
     if (browser.pid !== undefined && browser.exitCode === null) process.kill(-browser.pid, 'SIGKILL')
     await ended.catch(() => {})
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 })
+    await rm(profile, { recursive: true, force: true, maxRetries: 20 })
   }
 }
 

@@ -129,9 +129,9 @@ export function describeClient(
       return ['--tls-cert', certFile, '--tls-key', keyFile]
     }
     afterAll(async () => {
-      killLeftovers()
+      await killLeftovers()
       await warmAws.end()
-      await rm(root, { recursive: true, force: true, maxRetries: 5 })
+      await rm(root, { recursive: true, force: true, maxRetries: 20 })
     })
     suite(at)
   })

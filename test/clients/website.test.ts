@@ -35,7 +35,7 @@ async function dom(url: string): Promise<string> {
     return await text(browser.stdout)
   } finally {
     browser.kill('SIGKILL')
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 })
+    await rm(profile, { recursive: true, force: true, maxRetries: 20 })
   }
 }
 

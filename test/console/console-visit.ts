@@ -58,6 +58,13 @@ export class ConsoleVisit {
     this.page.on('pageerror', (error) => this.complaints.push(error.message))
   }
 
+  /** Why a test failed is often seen only on the page, or in the log of the server. */
+  async lastSeen(): Promise<string> {
+    const shown = await this.#page?.locator('body').ariaSnapshot({ timeout: 10_000 }).catch(String)
+    const log = this.server?.output.stderr.slice(-4000)
+    return [`--- ${this.#page?.url()}`, shown, '--- complaints', ...this.complaints, '--- log', log].join('\n')
+  }
+
   async closePage(): Promise<void> {
     await this.#page?.context().close()
     this.#page = undefined
@@ -120,9 +127,12 @@ export function visitConsole(
     await visit.browser?.close()
     visit.server?.child.kill('SIGKILL')
     await visit.server?.ended
-    await rm(visit.folder, { recursive: true, force: true })
+    await rm(visit.folder, { recursive: true, force: true, maxRetries: 20 })
   })
   beforeEach(() => visit.openPage())
-  afterEach(() => visit.closePage())
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') console.error(await visit.lastSeen())
+    await visit.closePage()
+  })
   return visit
 }

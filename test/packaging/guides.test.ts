@@ -31,7 +31,7 @@ afterEach(async () => {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   }
   running.clear()
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  rmSync(directory, { recursive: true, force: true, maxRetries: 20 })
 })
 
 async function freePort(): Promise<number> {

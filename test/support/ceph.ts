@@ -69,7 +69,7 @@ export class CephCluster {
         await once(child, 'exit')
       }),
     )
-    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5 })
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 20 })
   }
 
   async #begin(monitorPort: number, gatewayPort: number): Promise<void> {

@@ -155,7 +155,7 @@ export class PostgresServer {
 
   async remove(): Promise<void> {
     await this.stop('SIGQUIT')
-    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5 })
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 20 })
   }
 }
 

@@ -138,8 +138,8 @@ describeInstalled(
       }
     }, 240_000)
     afterAll(async () => {
-      killLeftovers()
-      await rm(root, { recursive: true, force: true, maxRetries: 5 })
+      await killLeftovers()
+      await rm(root, { recursive: true, force: true, maxRetries: 20 })
     })
 
     const answers = (change: (calls: Call[]) => Call[] = (calls) => calls): TracedAnswer[] =>

@@ -142,7 +142,7 @@ const describeProcess = (): void => {
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'holdfast-far-suites-'))
   })
-  afterAll(() => rm(data, { recursive: true, force: true, maxRetries: 5 }))
+  afterAll(() => rm(data, { recursive: true, force: true, maxRetries: 20 }))
 
   describeShardStore('a bucket of another process', () => remoteUnderTest(openSide))
   describeRemoteStore('a bucket of another process', openSide)

@@ -41,9 +41,9 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   client.destroy()
-  killLeftovers()
+  await killLeftovers()
   await server.ended
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+  await rm(root, { recursive: true, force: true, maxRetries: 20 })
 })
 
 /** Resident memory of the server in MiB: now, or the most it ever had. */

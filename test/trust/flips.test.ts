@@ -60,7 +60,7 @@ beforeAll(async () => {
   newest = await marks.newest()
   await marks.close()
 }, 300_000)
-afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }))
+afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 20 }))
 
 /** What the checker may lack: planted bugs. */
 interface Without {

@@ -47,9 +47,9 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'holdfast-lock-out-'))
 })
 afterEach(async () => {
-  killLeftovers()
+  await killLeftovers()
   await Promise.all([server?.ended, control?.ended])
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+  await rm(root, { recursive: true, force: true, maxRetries: 20 })
 })
 
 /**

@@ -55,7 +55,7 @@ beforeEach(async () => {
   await world.configure(world.stores + world.location + accounts)
 })
 afterEach(async () => {
-  killLeftovers()
+  await killLeftovers()
   await world.dispose()
 })
 

@@ -7,7 +7,7 @@ import { everything, fill, makeBuckets, RecoverWorld, removeVersion, schemes } f
 
 let world: RecoverWorld
 afterEach(async () => {
-  killLeftovers()
+  await killLeftovers()
   await world.dispose()
 })
 

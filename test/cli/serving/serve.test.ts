@@ -27,8 +27,8 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const client of clients.splice(0)) client.destroy()
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+  await killLeftovers()
+  await rm(root, { recursive: true, force: true, maxRetries: 20 })
 })
 
 function clientOf(endpoint: string, credentials = environmentKey): S3Client {

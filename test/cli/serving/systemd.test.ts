@@ -46,8 +46,8 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   listener?.close()
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+  await killLeftovers()
+  await rm(root, { recursive: true, force: true, maxRetries: 20 })
 })
 
 const words = (): string[] => ['serve', '--data', join(root, 'data'), '--listen', '127.0.0.1:0']

@@ -60,7 +60,7 @@ export interface TemporaryDirectory {
 
 export async function temporaryDirectory(): Promise<TemporaryDirectory> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-store-')))
-  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 20 }) }
 }
 
 /** Descriptors that this process has open below a directory. */
