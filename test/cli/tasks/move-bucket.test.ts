@@ -182,7 +182,7 @@ describe('a move that is killed', () => {
     await client.makeBucket()
     await client.fill(12)
     expect(await command('locations', 'move', 'bucket', '--cancel')).toMatchObject({ code: 1 })
-    const words = ['locations', 'move', 'bucket', 'pair', '--config', config, '--rate', '100KiB', '--json']
+    const words = ['locations', 'move', 'bucket', 'pair', '--config', config, '--rate', '10KiB', '--json']
     const moving = run(words, keyVariables)
     await moving.line((line) => Number(/"done":(\d+)/.exec(line)?.[1] ?? 0) > 0)
     expect(await movesTo('pair')).toMatchObject([{ bucket: 'bucket', state: 'running', progress: { unit: 'bytes' } }])
