@@ -144,7 +144,7 @@ describe('a receiver', () => {
     await expect.poll(() => warnings).toEqual([expect.stringContaining('they wait')])
     expect(operations()).toEqual([])
     status = 200
-    await expect.poll(operations, { timeout: 10_000 }).toEqual(['First', 'Second'])
+    await expect.poll(operations).toEqual(['First', 'Second'])
     await log.close()
   })
 
@@ -158,7 +158,7 @@ describe('a receiver', () => {
     status = 503
     for (let i = 0; i < 15; i++) await log.record(entry(`Op${i}`))
     status = 200
-    await expect.poll(() => got.length, { timeout: 20_000 }).toBe(10)
+    await expect.poll(() => got.length).toBe(10)
     await expect.poll(() => warnings.at(-1)).toMatch(/^5 entries/)
     expect(operations().at(-1)).toBe('Op9')
     await log.close()

@@ -239,7 +239,7 @@ describeInstalled('nginx', [['nginx', '-v']], () => {
             () => true,
             () => false,
           ),
-        { interval: 50, timeout: 10_000 },
+        { interval: 50 },
       )
       .toBe(true)
     return url

@@ -86,7 +86,8 @@ export class RecoverWorld {
   /** `end`: the signal that ends the server. */
   async serving<T>(use: (s3: S3Client) => Promise<T>, end: NodeJS.Signals = 'SIGTERM'): Promise<T> {
     const server = await serve(['serve', '--config', this.#config], this.#variables)
-    const s3 = testClient(server.ready.endpoint, { maxAttempts: 1 })
+    // On a busy machine, a store elsewhere can take too long for an answer, and is out of use then until it is probed.
+    const s3 = testClient(server.ready.endpoint, { maxAttempts: 10 })
     try {
       return await use(s3)
     } finally {

@@ -75,7 +75,7 @@ it('minio-js presigns the policy of a form', async () => {
   policy.setContentType('image/jpeg')
   policy.setContentLengthRange(1, large.length)
   policy.setUserMetaData({ color: 'blue' })
-  policy.setExpires(new Date(Date.now() + 60_000))
+  policy.setExpires(new Date(Date.now() + 3_600_000))
   const { postURL, formData } = await minio.presignedPostPolicy(policy)
   const fields = { ...formData, key: 'by-minio/photo.jpg' }
   const reply = await fetch(postURL, { method: 'POST', body: formOf(fields, large) })

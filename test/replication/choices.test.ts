@@ -169,8 +169,8 @@ it('copies locks, and later changes of them', async () => {
   await makeBucket(world.s3, 'vault', true)
   await makeBucket(world.far, 'safe', true)
   await replicate(world.s3, 'vault', ruleTo('arn:aws:s3:::paris/safe'))
-  const soon = new Date(Math.ceil(Date.now() / 1000) * 1000 + 60_000)
-  const later = new Date(soon.getTime() + 60_000)
+  const soon = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000)
+  const later = new Date(soon.getTime() + 3_600_000)
   const locked = { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: soon, Bucket: 'vault' } as const
   await put(world.s3, 'a', 'a', locked)
   const copied = () =>
