@@ -2,7 +2,7 @@
 import { useContext } from 'preact/hooks'
 import { copyObject, deleteVersion, type ListedVersion, listVersions, type ObjectAddress } from '../../api/objects.ts'
 import { goTo, route } from '../../model/address.ts'
-import { useLoaded } from '../../model/loaded.ts'
+import type { useLoaded } from '../../model/loaded.ts'
 import { attempt, tell } from '../../model/notices.ts'
 import { useOpened } from '../../model/opened.ts'
 import { type MayDo, ObjectRights } from '../../model/rights.ts'
@@ -13,25 +13,26 @@ import { Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
 /** In the listing, keys that begin with this one come after it. */
-async function versionsOf({ bucket, key }: ObjectAddress): Promise<ListedVersion[]> {
+export async function versionsOf({ bucket, key }: ObjectAddress): Promise<ListedVersion[]> {
   const { entries } = await listVersions({ bucket, prefix: key })
   return entries.filter((entry) => entry.key === key)
 }
 
-export function ObjectVersions({ address, onChange }: { address: ObjectAddress; onChange: () => void }) {
-  const { state, reload } = useLoaded(() => versionsOf(address), [])
+interface VersionsParts {
+  address: ObjectAddress
+  versions: ReturnType<typeof useLoaded<ListedVersion[]>>
+  onChange: () => Promise<void>
+}
+
+export function ObjectVersions({ address, versions: { state, reload }, onChange }: VersionsParts) {
   const deleting = useOpened<string>()
-  const changed = () => {
-    onChange()
-    return reload()
-  }
   const change = async (work: () => Promise<unknown>, done: string) => {
-    if (await attempt(work, done)) await changed()
+    if (await attempt(work, done)) await onChange()
   }
   const remove = async (versionId: string) => {
     await deleteVersion({ ...address, versionId })
     tell('The version is gone for good.')
-    await changed()
+    await onChange()
   }
   const columns = versionColumns(address, useContext(ObjectRights), { change, remove: deleting.open })
   return (

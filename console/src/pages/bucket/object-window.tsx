@@ -20,7 +20,7 @@ import { DeleteDialog, Dialog } from '../../ui/dialog.tsx'
 import { Show } from '../../ui/loading.tsx'
 import { ObjectLockPart } from './object-lock.tsx'
 import { ObjectMetadata, ObjectTags } from './object-metadata.tsx'
-import { ObjectVersions } from './object-versions.tsx'
+import { ObjectVersions, versionsOf } from './object-versions.tsx'
 import { Preview } from './preview.tsx'
 import { Share } from './share.tsx'
 
@@ -56,44 +56,50 @@ export function ObjectWindow({ address, onClose, onChange }: WindowParts) {
   return (
     <Dialog side title={address.key} onClose={onClose}>
       <ObjectRights.Provider value={may}>
-        <Current address={address} onClose={onClose} onChange={onChange} />
-        <ObjectVersions address={address} onChange={onChange} />
+        <Contents address={address} onClose={onClose} onChange={onChange} />
       </ObjectRights.Provider>
     </Dialog>
   )
 }
 
-function Current({ address, onClose, onChange }: WindowParts) {
-  const { state, reload } = useLoaded(() => describeObject(address), [])
+function Contents({ address, onClose, onChange }: WindowParts) {
+  const current = useLoaded(() => describeObject(address), [])
+  const versions = useLoaded(() => versionsOf(address), [])
+  // Whatever is changed in one part can be seen in the other.
+  const changed = async () => {
+    onChange()
+    await Promise.all([current.reload(), versions.reload()])
+  }
+  const removed = () => {
+    onClose()
+    onChange()
+  }
   return (
-    <Show of={state} again={reload}>
-      {(described) => (
-        <Details address={address} described={described} onClose={onClose} onChange={onChange} reload={reload} />
-      )}
-    </Show>
+    <>
+      <Show of={current.state} again={current.reload}>
+        {(described) => <Details address={address} described={described} onRemoved={removed} onChange={changed} />}
+      </Show>
+      <ObjectVersions address={address} versions={versions} onChange={changed} />
+    </>
   )
 }
 
-interface DetailParts extends WindowParts {
+interface DetailParts {
+  address: ObjectAddress
   described: Described
-  reload: () => Promise<void>
+  onRemoved: () => void
+  /** Resolves when the window shows the change. */
+  onChange: () => Promise<void>
 }
 
-function Details({ address, described, onClose, onChange, reload }: DetailParts) {
+function Details({ address, described, onRemoved, onChange }: DetailParts) {
   return (
     <>
-      <Actions address={address} onClose={onClose} onChange={onChange} />
+      <Actions address={address} onRemoved={onRemoved} onChange={onChange} />
       <h3>Facts</h3>
       <Facts described={described} />
       <Preview address={address} described={described} />
-      <ObjectMetadata
-        address={address}
-        described={described}
-        onChange={() => {
-          onChange()
-          return reload()
-        }}
-      />
+      <ObjectMetadata address={address} described={described} onChange={onChange} />
       <ObjectTags address={address} />
       <ObjectLockPart address={address} />
     </>
@@ -101,7 +107,7 @@ function Details({ address, described, onClose, onChange, reload }: DetailParts)
 }
 
 /** What can be done with the object or version, and the questions before it. */
-function Actions({ address, onClose, onChange }: WindowParts) {
+function Actions({ address, onRemoved, onChange }: Omit<DetailParts, 'described'>) {
   const sharing = useOpened()
   const deleting = useOpened()
   const may = useContext(ObjectRights)
@@ -112,13 +118,12 @@ function Actions({ address, onClose, onChange }: WindowParts) {
   const restore = () =>
     attempt(async () => {
       await copyObject(address, address)
-      onChange()
+      await onChange()
     }, 'This version is the current one again.')
   const remove = async () => {
     await deleteVersion(address)
     tell(isOlder ? 'The version is gone for good.' : 'Deleted.')
-    onClose()
-    onChange()
+    onRemoved()
   }
   return (
     <>
