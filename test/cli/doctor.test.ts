@@ -10,10 +10,11 @@ import {
   type OutgoingHttpHeaders,
   type Server,
 } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { ListBucketsCommand } from '@aws-sdk/client-s3'
 import { afterEach, describe, expect, test } from 'vitest'
 import { known } from '../../src/known.ts'
+import { freePort } from '../support/free-port.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { environmentKey, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
 import { openWorkplace } from './workplace.ts'
@@ -205,15 +206,6 @@ describeInstalled('nginx', [['nginx', '-v']], () => {
     nginx.kill('SIGTERM')
     await once(nginx, 'exit')
   })
-
-  async function freePort(): Promise<number> {
-    const probe = createTcpServer().listen(0, '127.0.0.1')
-    await once(probe, 'listening')
-    const { port } = probe.address() as AddressInfo
-    probe.close()
-    await once(probe, 'close')
-    return port
-  }
 
   /** `location`: with `UPSTREAM` for the server's address. */
   async function behindNginx(server: string, endpoint: string): Promise<string> {

@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { main } from '../cli/holdfast-process.ts'
+import { freePort } from '../support/free-port.ts'
 import { describeInstalled } from '../support/installed.ts'
 
 const guides = fileURLToPath(new URL('../../docs/guides/', import.meta.url))
@@ -33,14 +33,6 @@ afterEach(async () => {
   running.clear()
   rmSync(directory, { recursive: true, force: true, maxRetries: 20 })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 interface Shell {
   child: ChildProcess

@@ -1,14 +1,13 @@
 /** Real PostgreSQL servers, each in a directory of its own, reached over a socket of their own on the loopback address. */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chown, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
 
 /** Where Debian keeps them, the newest first; or wherever the path leads. */
 function binaries(): string | undefined {
@@ -32,6 +31,8 @@ function unprivileged(): { uid?: number; gid?: number } {
   const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
+
+const attemptsMax = 5
 
 export class PostgresServer {
   readonly port: number
@@ -69,9 +70,17 @@ export class PostgresServer {
     if (user.uid !== undefined && user.gid !== undefined) await chown(directory, user.uid, user.gid)
     const all = ['-D', join(directory, 'data'), ...words]
     await promisify(execFile)(join(postgresBinaries ?? '', program), all, { ...user, cwd: directory })
-    const server = new PostgresServer(directory, port ?? (await freePort()), settings)
-    await server.begin()
-    return server
+    for (let attempt = 1; ; attempt++) {
+      const server = new PostgresServer(directory, port ?? (await freePort()), settings)
+      try {
+        await server.begin()
+        return server
+      } catch (error) {
+        // Another process has taken the port since it was found to be free.
+        const isTaken = String(error).includes('Address already in use')
+        if (!isTaken || port !== undefined || attempt === attemptsMax) throw error
+      }
+    }
   }
 
   /** The id of the server's first process. */
@@ -174,23 +183,4 @@ function guard(pid: number, directory: string): Writable {
   })
   shell.unref()
   return shell.stdin
-}
-
-/** Below those that systems give to clients: a server that is stopped and started again finds its port free. */
-const ports = { first: 18_000, count: 12_000 }
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = ports.first + randomInt(ports.count)
-    const server = createServer()
-    try {
-      server.listen(port, '127.0.0.1')
-      await once(server, 'listening')
-      return port
-    } catch {
-      // Another server has it.
-    } finally {
-      server.close()
-    }
-  }
 }
