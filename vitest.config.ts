@@ -35,7 +35,7 @@ const sharingSuites = paths.filter((path) => tieOf(path, tests) === undefined).m
 const suitesAtOnce = availableParallelism() + 2
 const isToldHowMany = process.argv.some((word) => word.startsWith('--maxWorkers'))
 /** A test that takes seconds alone may take ten times as long beside others, on a machine that does something else as well. */
-const busyMachineMs = 180_000
+const busyMachineMs = 300_000
 
 /** Its notice that this Node goes out of support belongs in no report. */
 const quietSdk = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' }

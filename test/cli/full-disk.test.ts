@@ -176,7 +176,7 @@ describe.each(fileSystems)('%s, full to the last byte', (name, mayMountIt, mount
       server.child.kill('SIGTERM')
       expect(await server.ended).toMatchObject({ code: 0 })
     },
-    180_000,
+    300_000,
   )
 
   test.skipIf(!mayMountIt)(
@@ -202,6 +202,6 @@ describe.each(fileSystems)('%s, full to the last byte', (name, mayMountIt, mount
       })
       expect(statfsSync(disk).bfree).toBeGreaterThan(freeBlocks)
     },
-    180_000,
+    300_000,
   )
 })

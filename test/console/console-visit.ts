@@ -46,7 +46,7 @@ export class ConsoleVisit {
   async openPage(options: BrowserContextOptions = {}): Promise<void> {
     if (this.browser === undefined) throw new Error('no browser runs yet')
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
-    context.setDefaultTimeout(60_000)
+    context.setDefaultTimeout(120_000)
     this.#page = await context.newPage()
     await this.page.goto(this.ready.adminEndpoint ?? '')
     await this.logIn(environmentKey)
