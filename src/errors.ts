@@ -72,6 +72,10 @@ export const errorTable = {
   InvalidRequest: { status: 400, message: 'Invalid Request' },
   InvalidStorageClass: { status: 400, message: 'The storage class you specified is not valid' },
   InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },
+  InvalidTargetBucketForLogging: {
+    status: 400,
+    message: 'The target bucket for logging does not exist, is not owned by you, or does not let the log be written.',
+  },
   InvalidToken: { status: 400, message: 'The provided token is malformed or otherwise invalid.' },
   InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
   'KMS.NotFoundException': { status: 400, message: 'The key that the request names does not exist.' },

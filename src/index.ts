@@ -1,4 +1,5 @@
 /** The library: an S3 server inside this process, for tests and applications. No global state, no signal handlers, no output. */
+import { accessLogLimits } from './access-log-limits.ts'
 import type { Account } from './auth/credentials.ts'
 import { systemClock } from './clock.ts'
 import { type ClosingStack, opening } from './closing-stack.ts'
@@ -273,6 +274,7 @@ function portSettings(options: StartOptions, settings: ReturnType<typeof setting
     allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
     defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,
     sigv2: options.sigv2 ?? settings.sigv2,
+    ...(options.data === undefined && { accessLogIntervalMs: accessLogLimits.inMemoryIntervalMs }),
   }
 }
 

@@ -20,6 +20,12 @@ export type AccessPrincipal =
       readonly tags?: PrincipalTags
       readonly session?: SessionFacts | undefined
     }
+  /** A service that belongs to no account: the server itself, which writes access logs as AWS's service for that. */
+  | { readonly kind: 'service'; readonly name: string }
+
+/** `undefined`: it belongs to none. */
+export const accountOf = (principal: AccessPrincipal): string | undefined =>
+  principal.kind === 'anonymous' || principal.kind === 'service' ? undefined : principal.accountId
 
 /** What conditions can ask about temporary keys. */
 export interface SessionFacts {

@@ -1,5 +1,5 @@
 /** Turns a policy into closures, so that a request only costs comparisons. */
-import type { AccessPrincipal, AccessRequest } from './access-request.ts'
+import { type AccessPrincipal, type AccessRequest, accountOf } from './access-request.ts'
 import { type ConditionTest, compileCondition } from './compile-condition.ts'
 import type { CompiledPolicy, PolicyNeeds, PolicyVerdict } from './compiled-policy.ts'
 import { findOperator, parseValue } from './condition-operators.ts'
@@ -150,6 +150,7 @@ function bestMatch(named: readonly NamedPrincipal[], principal: AccessPrincipal)
 
 function isItself(named: NamedPrincipal, principal: AccessPrincipal): boolean {
   if (named.kind === 'anyone') return true
+  if (named.kind === 'service') return principal.kind === 'service' && principal.name === named.name
   return (
     named.kind === 'user' &&
     principal.kind === 'user' &&
@@ -159,7 +160,7 @@ function isItself(named: NamedPrincipal, principal: AccessPrincipal): boolean {
 }
 
 function isItsAccount(named: NamedPrincipal, principal: AccessPrincipal): boolean {
-  return named.kind === 'account' && principal.kind !== 'anonymous' && principal.accountId === named.accountId
+  return named.kind === 'account' && accountOf(principal) === named.accountId
 }
 
 /**
@@ -168,6 +169,7 @@ function isItsAccount(named: NamedPrincipal, principal: AccessPrincipal): boolea
  */
 function isSpared(named: readonly NamedPrincipal[], principal: AccessPrincipal, effect: 'Allow' | 'Deny'): boolean {
   if (named.some(({ kind }) => kind === 'anyone')) return true
+  if (principal.kind === 'service') return named.some((one) => isItself(one, principal))
   const namesAccount = named.some((one) => isItsAccount(one, principal))
   if (principal.kind !== 'user') return namesAccount
   const namesItself = named.some((one) => isItself(one, principal))

@@ -1,5 +1,5 @@
 /** Who may do what: the one function that allows or denies. Pure. */
-import type { AccessPrincipal, AccessRequest } from './access-request.ts'
+import { type AccessPrincipal, type AccessRequest, accountOf } from './access-request.ts'
 import type { CompiledPolicy, PolicyNeeds, PolicyVerdict } from './compiled-policy.ts'
 import {
   bucketPermissionFor,
@@ -96,7 +96,7 @@ export function decide(input: DecisionInput): Decision {
   if (denial !== undefined) return denied(denial)
   const owner = ownerOf(input)
   const fromResource = resourceAllows(input, verdicts.bucket, owner)
-  if (principal.kind === 'anonymous') return ofAnonymous(fromResource)
+  if (principal.kind === 'anonymous' || principal.kind === 'service') return ofStranger(fromResource)
   const fromIdentity = identityAllows(verdicts.identity)
   const isOwn = owner === undefined || principal.accountId === owner
   const session = verdicts.session === undefined || verdicts.session.allows !== undefined
@@ -139,7 +139,8 @@ type FromResource =
   | { readonly allows: true; readonly direct: boolean; readonly because: Reason }
   | { readonly allows: false; readonly because: Reason }
 
-function ofAnonymous(fromResource: FromResource): Decision {
+/** Of a principal without an account. */
+function ofStranger(fromResource: FromResource): Decision {
   return fromResource.allows && fromResource.direct ? allowed(fromResource.because) : denied(fromResource.because)
 }
 
@@ -233,7 +234,7 @@ function resourceAllows(
 
 /** Whoever may begin an upload may also see what it has sent, and give it up: S3 documents this default. */
 function isInitiators({ request: { action, principal }, initiator }: DecisionInput): boolean {
-  return principal.kind !== 'anonymous' && principal.accountId === initiator && initiatorActions.has(action)
+  return initiator !== undefined && accountOf(principal) === initiator && initiatorActions.has(action)
 }
 
 const initiatorActions: ReadonlySet<string> = new Set(['s3:AbortMultipartUpload', 's3:ListMultipartUploadParts'])
@@ -247,7 +248,8 @@ function policyAllows(
   const { allows, allowsAccount } = verdict
   const statement = allows ?? allowsAccount
   if (statement === undefined) return nothingThere
-  const isInside = request.principal.kind !== 'anonymous' && request.principal.accountId === owner
+  // As S3 documents RestrictPublicBuckets, services count as inside.
+  const isInside = request.principal.kind === 'service' || accountOf(request.principal) === owner
   if (publicAccessBlock.restrictPublicBuckets && policy.isPublic && !isInside)
     return { allows: false, because: { by: 'public access block' } }
   const because: Reason = { by: 'statement', effect: 'Allow', policy: 'bucket', statement }
@@ -281,12 +283,12 @@ function stakeOf(principal: AccessPrincipal, object: ObjectAccess | undefined): 
   if (object === undefined) return 'none'
   // S3 gives all unsigned writes one owner, so one may replace another.
   if (principal.kind === 'anonymous') return object.unsigned === true ? 'none' : 'others'
-  return principal.accountId === object.owner ? 'own' : 'others'
+  return accountOf(principal) === object.owner ? 'own' : 'others'
 }
 
 function isGrantedTo({ grantee }: Grant, principal: AccessPrincipal): boolean {
   if (grantee.kind === 'everyone') return true
-  if (principal.kind === 'anonymous') return false
+  if (principal.kind === 'anonymous' || principal.kind === 'service') return false
   return grantee.kind === 'authenticated' || grantee.accountId === principal.accountId
 }
 

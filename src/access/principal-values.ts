@@ -1,5 +1,11 @@
 /** The values of condition keys, from the principal or from the request. */
-import type { AccessPrincipal, AccessRequest, ContextValue, SessionFacts } from './access-request.ts'
+import {
+  type AccessPrincipal,
+  type AccessRequest,
+  accountOf,
+  type ContextValue,
+  type SessionFacts,
+} from './access-request.ts'
 import type { Lookup } from './glob.ts'
 
 const tagPrefix = 'aws:PrincipalTag/'
@@ -10,13 +16,14 @@ type PrincipalValue = (principal: AccessPrincipal) => string | undefined
 
 /** Documented in the IAM user guide under "Information available in all requests" and "principal key values". */
 const principalValues: ReadonlyMap<string, PrincipalValue> = new Map<string, PrincipalValue>([
-  ['aws:PrincipalAccount', (principal) => (principal.kind === 'anonymous' ? 'anonymous' : principal.accountId)],
+  ['aws:PrincipalAccount', (principal) => (principal.kind === 'anonymous' ? 'anonymous' : accountOf(principal))],
   ['aws:PrincipalArn', principalArn],
   ['aws:PrincipalType', ({ kind }) => typeNames[kind]],
   ['aws:userid', userId],
   ['aws:username', (principal) => (principal.kind === 'user' ? principal.name : undefined)],
-  // No AWS service sends requests to this server, for itself or for a principal.
-  ['aws:PrincipalIsAWSService', ({ kind }) => (kind === 'anonymous' ? undefined : 'false')],
+  ['aws:PrincipalIsAWSService', ({ kind }) => (kind === 'anonymous' ? undefined : String(kind === 'service'))],
+  ['aws:PrincipalServiceName', (principal) => (principal.kind === 'service' ? principal.name : undefined)],
+  // No service sends requests for a principal.
   ['aws:ViaAWSService', () => 'false'],
 ])
 
@@ -29,21 +36,22 @@ const sessionValues: ReadonlyMap<string, (session: SessionFacts) => string> = ne
   ['aws:TokenIssueTime', ({ issuedMs }) => new Date(issuedMs).toISOString()],
 ])
 
-const typeNames = { anonymous: 'Anonymous', account: 'Account', user: 'User' } as const
+const typeNames = { anonymous: 'Anonymous', account: 'Account', user: 'User', service: undefined } as const
 
-/** `undefined` for an anonymous principal. */
+/** `undefined` for a principal without an account. */
 export function principalArn(principal: AccessPrincipal): string | undefined {
-  if (principal.kind === 'anonymous') return undefined
+  if (principal.kind === 'anonymous' || principal.kind === 'service') return undefined
   const resource = principal.kind === 'account' ? 'root' : `user/${principal.name}`
   return `arn:aws:iam::${principal.accountId}:${resource}`
 }
 
 function sessionOf(principal: AccessPrincipal): SessionFacts | undefined {
-  return principal.kind === 'anonymous' ? undefined : principal.session
+  return principal.kind === 'anonymous' || principal.kind === 'service' ? undefined : principal.session
 }
 
 export function userId(principal: AccessPrincipal): string {
   if (principal.kind === 'anonymous') return 'anonymous'
+  if (principal.kind === 'service') return principal.name
   return principal.kind === 'account' ? principal.accountId : principal.id
 }
 
@@ -60,7 +68,8 @@ export function contextValue(request: AccessRequest, key: string): ContextValue 
   const ofSession = sessionValues.get(key)
   if (session !== undefined && ofSession !== undefined) return ofSession(session)
   if (!key.startsWith(tagPrefix)) return request.value(key)
-  return principal.kind === 'anonymous' ? undefined : principal.tags?.get(key.slice(tagPrefix.length).toLowerCase())
+  if (principal.kind === 'anonymous' || principal.kind === 'service') return undefined
+  return principal.tags?.get(key.slice(tagPrefix.length).toLowerCase())
 }
 
 /** Looks up values of policy variables. A key with several values counts as having none. */

@@ -16,6 +16,8 @@ export interface Principal {
   keyPolicy?: string | undefined
   /** Present for temporary keys. */
   session?: PrincipalSession | undefined
+  /** The server itself asks, as this service of AWS's. Then there is neither an account nor a key. */
+  service?: string
 }
 
 export interface PrincipalUser {

@@ -49,6 +49,7 @@ const serveOptions: readonly OptionName[] = [
   'reclaimIntervalMs',
   'quarantineMs',
   'abandonedUploadMs',
+  'accessLogIntervalMs',
   'scrubIntervalMs',
   'scrubBytesPerSecond',
   'repairBytesPerSecond',

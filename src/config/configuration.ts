@@ -112,6 +112,7 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     reclaimIntervalMs: value('reclaimIntervalMs'),
     quarantineMs: value('quarantineMs'),
     abandonedUploadMs: value('abandonedUploadMs'),
+    accessLogIntervalMs: value('accessLogIntervalMs'),
     scrubIntervalMs: value('scrubIntervalMs'),
     scrubBytesPerSecond: value('scrubBytesPerSecond'),
     repairBytesPerSecond: value('repairBytesPerSecond'),

@@ -1,4 +1,5 @@
 /** The one table of options: flags, environment variables, TOML keys, help and docs/configuration.md derive from it. */
+import { accessLogLimits } from '../access-log-limits.ts'
 import { limits } from '../limits.ts'
 import { type AdminSettings, type AdminValues, adminOptions } from './admin-options.ts'
 import { type DataSettings, dataOptions, snapshotOptions } from './data-options.ts'
@@ -72,6 +73,7 @@ export interface Settings extends AdminSettings, FrontSettings, DataSettings, Me
   reclaimIntervalMs: number
   quarantineMs: number
   abandonedUploadMs: number
+  accessLogIntervalMs: number
   /** Absent: never. */
   scrubIntervalMs: number | undefined
   /** Absent: no limit. */
@@ -279,6 +281,15 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: duration(1000),
     initial: [formatDuration(limits.abandonedUploadMs)],
     summary: 'Age at which a multipart upload that was neither completed nor aborted is aborted.',
+  },
+  accessLogIntervalMs: {
+    flag: 'access-log-interval',
+    environment: ['HOLDFAST_ACCESS_LOG_INTERVAL'],
+    toml: 'accessLogs.interval',
+    kind: duration(100),
+    initial: [formatDuration(accessLogLimits.intervalMs)],
+    summary:
+      'Time between two objects of the access log of a bucket, from each worker. Lines are in memory until then.',
   },
   scrubIntervalMs: {
     flag: 'scrub-interval',

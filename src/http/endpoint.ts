@@ -2,9 +2,11 @@
 import type { ByteSource } from '../byte-source.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import type { OperationContext } from '../operations/context.ts'
+import type { QueryParameter } from './address.ts'
 import { sendBytes, sendStream } from './answer.ts'
 import { type BodyDecoder, compileBody } from './bodies/decode-body.ts'
-import { compileFields, type FieldDecoder } from './decode.ts'
+import { compileFields, type FieldDecoder, type Input } from './decode.ts'
+import type { VendorValues } from './dialect.ts'
 import { compileEncoders, type Encoders } from './encode.ts'
 import type { Exchange } from './exchange.ts'
 import type { RequestHead } from './request-head.ts'
@@ -23,6 +25,16 @@ export function compileEndpoint(operation: Operation<OperationContext>): Endpoin
     body: compileBody(operation.inputBody),
     encoders: compileEncoders(operation),
   }
+}
+
+/** Decodes nothing for an operation that isn't implemented, because `run` refuses it by name. */
+export function decodeFields(
+  { operation, fields }: Endpoint,
+  exchange: Exchange,
+  head: RequestHead,
+  { query, vendorValues }: { query: readonly QueryParameter[]; vendorValues: VendorValues },
+): Input {
+  return operation.implemented ? fields(head, query, vendorValues, exchange) : {}
 }
 
 /** Every parameter that has a meaning for at least one operation. */

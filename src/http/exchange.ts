@@ -11,6 +11,7 @@ import type { RequestShare } from './connections/request-share.ts'
 import { type Dialect, storeDialect } from './dialect.ts'
 import type { ForwardedClient } from './forwarded.ts'
 import type { RequestHead } from './request-head.ts'
+import type { Access } from './telemetry/access.ts'
 
 const requestIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/
 
@@ -84,6 +85,8 @@ export class Exchange {
   status = 0
   code = ''
   bytesOut = 0
+  /** What the access log of its bucket needs to know. Absent: it is for no bucket. */
+  access: Access | undefined
   /** An error that is missing from the error table. It goes to the log with its stack. */
   unexpected: unknown
 

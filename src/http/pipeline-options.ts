@@ -10,6 +10,7 @@ import type { Traces } from '../spans.ts'
 import type { StsContext } from '../sts/action.ts'
 import type { Readiness } from './health.ts'
 import type { PlannedFailures } from './planned-failures.ts'
+import type { AccessLogs } from './telemetry/access-log.ts'
 
 export interface PipelineOptions {
   operations: readonly Operation<OperationContext>[]
@@ -37,6 +38,8 @@ export interface PipelineOptions {
   accountBlocks?: AccountBlocks | undefined
   /** Absent: changes are not written to an audit log. */
   audit?: AuditLog | undefined
+  /** The access logs of buckets. Absent: no bucket has one. */
+  accessLogs?: AccessLogs | undefined
   /** Requests that a test wants to fail. Absent: none. */
   failures?: PlannedFailures | undefined
   clock: Clock

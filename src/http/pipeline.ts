@@ -16,13 +16,14 @@ import {
   type QueryParameter,
   readAddress,
   readQuery,
+  readTarget,
   readVendorHeaders,
 } from './address.ts'
 import { admits, notAForm, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
 import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
 import type { Input } from './decode.ts'
 import { type Dialect, dialectOfAddress, singleValue, type VendorValues } from './dialect.ts'
-import { compileEndpoint, type Endpoint, parametersOf, send } from './endpoint.ts'
+import { compileEndpoint, decodeFields, type Endpoint, parametersOf, send } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { claimedKey, fail } from './failure.ts'
 import { dialectOfForm, readForm } from './forms/form.ts'
@@ -38,6 +39,7 @@ import { type RequestHead, readHead, signedParts } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
 import { answerSlowly } from './slow-answer.ts'
 import { StsRequests } from './sts-requests.ts'
+import type { Access } from './telemetry/access.ts'
 import { AuditedChanges, isConfiguring } from './telemetry/audited-changes.ts'
 import { traced } from './telemetry/traced.ts'
 import { answerWebsite, compileSites } from './websites/website.ts'
@@ -119,7 +121,10 @@ class Pipeline {
       }
       if (exchange.refusal !== undefined) throw exchange.refusal
       // Browsers don't sign a preflight. A signature in its URL belongs to the request that follows.
-      if (head.method === 'OPTIONS') return answerPreflight(exchange, head, this.#bucketOfHost)
+      if (head.method === 'OPTIONS') {
+        exchange.access = this.#unserved(head)
+        return answerPreflight(exchange, head, this.#bucketOfHost)
+      }
       refuseMinioRequest(head)
       const renewal = this.#options.credentials.renewal()
       if (renewal !== undefined) await renewal
@@ -127,6 +132,7 @@ class Pipeline {
       await this.#serve(exchange, head)
     } catch (error) {
       exchange.claimedAccessKeyId = claimedKey(error, this.#options.credentials)
+      if (head !== undefined && !exchange.isOfControl) exchange.access ??= this.#unserved(head)
       await exchange.turnToRefuse()
       fail(exchange, head, error)
     }
@@ -154,6 +160,8 @@ class Pipeline {
     const verified: Verified = { principal: nobody, presigned: false, payload: { kind: 'unsigned' } }
     const request = this.#requestOf(exchange, head, { parsed, verified })
     const protocol = this.#cameSecurely(exchange) ? 'https' : 'http'
+    const { bucket, key } = readTarget(head, this.#siteOfHost)
+    exchange.access = { bucket, key, words: `WEBSITE.${head.method}.OBJECT`, request }
     await answerWebsite(exchange, head, this.#siteOfHost, { request, protocol })
   }
 
@@ -167,8 +175,11 @@ class Pipeline {
     const request = this.#requestOf(exchange, head, asked)
     let answer: Answer
     let input: Input = {}
+    const access: Access = { bucket, key, operation, request, input }
+    exchange.access = access
     try {
       input = decodeFields(endpoint, exchange, head, parsed)
+      access.input = input
       if (operation.implemented) {
         const body = endpoint.body(exchange, head, parsed.vendorValues, verified.payload)
         input.body = body instanceof Promise ? await body : body
@@ -182,6 +193,7 @@ class Pipeline {
       input.versionId ??= parsed.query.find(({ name }) => name === 'versionId')?.value
       answer = await noteAdmission(exchange, () => runAfter(error, operation, request, input))
     }
+    access.answer = answer
     const step = exchange.span?.begin('send')
     const sent = send(exchange, head, endpoint, answer)
     if (sent !== undefined) await (step === undefined ? sent : ending(step, sent))
@@ -270,6 +282,12 @@ class Pipeline {
     }
   }
 
+  /** Where a request that was not looked at goes, as far as its address says. */
+  #unserved(head: RequestHead): Access {
+    const { bucket, key } = readTarget(head, this.#bucketOfHost)
+    return { bucket, key }
+  }
+
   #endpointOf(head: RequestHead, { address, query, vendorValues }: Parsed): Endpoint {
     return this.#route(head.method, address, query, vendorValues)
   }
@@ -320,14 +338,4 @@ async function noteAdmission(exchange: Exchange, answer: () => Promise<Answer>):
 function resourceOf({ target, bucket, key }: Address): string | undefined {
   if (target === 'account' || target === 'arn') return undefined
   return key === '' ? `/${bucket}` : `/${bucket}/${key}`
-}
-
-/** Decodes nothing for an operation that isn't implemented, because `run` refuses it by name. */
-function decodeFields(
-  { operation, fields }: Endpoint,
-  exchange: Exchange,
-  head: RequestHead,
-  { query, vendorValues }: Parsed,
-): Input {
-  return operation.implemented ? fields(head, query, vendorValues, exchange) : {}
 }

@@ -1,4 +1,5 @@
 /** The S3 port over a backend. */
+import { accessLogLimits } from '../access-log-limits.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { LocationState } from '../blobs/blobs.ts'
@@ -13,7 +14,9 @@ import { createHttpServer } from '../http/s3-server.ts'
 import type { LocalRequests } from '../http/telemetry/request-feed.ts'
 import type { RequestLog } from '../http/telemetry/request-log.ts'
 import type { Traffic } from '../http/telemetry/traffic.ts'
+import { AccessLogs } from '../jobs/access-logs/access-logs.ts'
 import type { AccountBlocks } from '../operations/access/account-blocks.ts'
+import { admitLog } from '../operations/buckets/log-delivery.ts'
 import { operations } from '../operations/table.ts'
 import type { SiteSettings } from '../replication-site.ts'
 import type { Traces } from '../spans.ts'
@@ -55,6 +58,8 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   failures?: PlannedFailures
   log: PortLog
   audit?: AuditLog | undefined
+  /** How often the access logs of buckets are written. Absent: `accessLogLimits.intervalMs`. */
+  accessLogIntervalMs?: number
   /** `AdminSettings.slowRequestMs`. */
   slowRequestMs?: number | undefined
   /** Gets every request that was served. Absent: nobody needs them. */
@@ -86,6 +91,13 @@ export async function openS3Port(options: S3PortOptions): Promise<HttpServer> {
   const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks, metadataAnswers = () => true } = options
   const sites = await openSites(options.sites ?? [], backend.clock)
   const bounds = portBounds(options, descriptorsMax())
+  const accessLogs = new AccessLogs({
+    backend: options.backend,
+    region,
+    intervalMs: options.accessLogIntervalMs ?? accessLogLimits.intervalMs,
+    admit: (source, target, key) => admitLog(source, target, key, systemClock.now()),
+    warn: (message) => log.warn(message),
+  })
   let closing = false
   const server = createHttpServer({
     operations,
@@ -104,6 +116,7 @@ export async function openS3Port(options: S3PortOptions): Promise<HttpServer> {
     allowCustomerKeysOverHttp,
     sigv2,
     audit: options.audit,
+    accessLogs,
     failures: options.failures,
     clock,
     traces,
@@ -114,9 +127,10 @@ export async function openS3Port(options: S3PortOptions): Promise<HttpServer> {
     log: seenAndLogged(options, logRequests(log, options.slowRequestMs)),
     bounds,
   })
-  const close = (): Promise<void> => {
+  const close = async (): Promise<void> => {
     closing = true
-    return server.close()
+    await server.close()
+    await accessLogs.close()
   }
   return { ...server, close }
 }

@@ -23,6 +23,7 @@ import {
   getBucketLifecycleOperation,
   putBucketLifecycleOperation,
 } from './buckets/bucket-lifecycle.ts'
+import { getBucketLoggingOperation, putBucketLoggingOperation } from './buckets/bucket-logging.ts'
 import { getBucketNotificationOperation, putBucketNotificationOperation } from './buckets/bucket-notification.ts'
 import {
   deleteBucketPolicyOperation,
@@ -133,6 +134,8 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketLifecycleOperation,
   getBucketLifecycleOperation,
   deleteBucketLifecycleOperation,
+  putBucketLoggingOperation,
+  getBucketLoggingOperation,
   putBucketNotificationOperation,
   getBucketNotificationOperation,
   putObjectLockConfigurationOperation,

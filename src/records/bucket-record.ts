@@ -3,6 +3,7 @@
  * optional field of `BucketRecord`; the metadata and its snapshots then hold it, and shards do not.
  */
 
+import type { BucketLogging } from './bucket-logging.ts'
 import type { Grant } from './grant.ts'
 import type { LifecycleRule, TransitionMinimum } from './lifecycle.ts'
 import type { NotificationRule } from './notifications.ts'
@@ -98,6 +99,8 @@ export interface BucketRecord {
   /** Never empty. */
   notifications?: readonly NotificationRule[] | undefined
   replication?: ReplicationConfiguration | undefined
+  /** Absent: the bucket has no access log. */
+  logging?: BucketLogging | undefined
   /** What the operator lets it hold. Absent: as much as there is room for, and nobody counts. */
   quota?: BucketQuota | undefined
   /** From which size on its lifecycle rules give objects another storage class. Absent: the first. */

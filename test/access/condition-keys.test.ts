@@ -23,6 +23,7 @@ const principalKeys = [
   'aws:PrincipalAccount',
   'aws:PrincipalArn',
   'aws:PrincipalIsAWSService',
+  'aws:PrincipalServiceName',
   'aws:PrincipalTag/',
   'aws:PrincipalType',
   'aws:userid',
@@ -46,6 +47,7 @@ describe('a key that the request says', () => {
 
 describe('a key that the principal says', () => {
   const ann = user('ann', '1', { team: 'red' })
+  const logging: AccessPrincipal = { kind: 'service', name: 'logging.s3.amazonaws.com' }
   it.each([
     ['aws:PrincipalAccount', ann, '1'],
     ['aws:PrincipalAccount', account('2'), '2'],
@@ -67,6 +69,14 @@ describe('a key that the principal says', () => {
     ['aws:username', anonymous, undefined],
     ['aws:PrincipalIsAWSService', ann, 'false'],
     ['aws:PrincipalIsAWSService', anonymous, undefined],
+    ['aws:PrincipalIsAWSService', logging, 'true'],
+    ['aws:PrincipalServiceName', logging, 'logging.s3.amazonaws.com'],
+    ['aws:PrincipalServiceName', ann, undefined],
+    ['aws:PrincipalAccount', logging, undefined],
+    ['aws:PrincipalArn', logging, undefined],
+    ['aws:PrincipalType', logging, undefined],
+    ['aws:username', logging, undefined],
+    ['aws:PrincipalTag/Team', logging, undefined],
     ['aws:ViaAWSService', ann, 'false'],
     ['aws:ViaAWSService', anonymous, 'false'],
   ])('%s of %j is %s', (key, principal, value) => {

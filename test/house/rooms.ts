@@ -14,6 +14,7 @@ export const leaves = [
   'percent-encode.ts',
   'limits.ts',
   'key-length.ts',
+  'access-log-limits.ts',
   'admin-limits.ts',
   'process-limits.ts',
   'clock.ts',

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policy variables look like placeholders
 /** Random policies and requests from a seed, in the words of AWS: what both evaluators are asked. */
-import type { AccessPrincipal, ContextValue } from '../../src/access/access-request.ts'
+import { type AccessPrincipal, accountOf, type ContextValue } from '../../src/access/access-request.ts'
 import { evaluatedKeys, findConditionKey, s3Actions } from '../../src/access/condition-keys.ts'
 import { conditionOperators, nullOperator } from '../../src/access/condition-operators.ts'
 
@@ -67,7 +67,7 @@ export class PolicyWorld {
       Statement: Array.from({ length: count }, (_, i) => this.#statement(asked, kind, i === 0 ? first : undefined)),
     })
     const isUser = principal.kind === 'user'
-    const isInside = principal.kind !== 'anonymous' && principal.accountId === ownerId
+    const isInside = accountOf(principal) === ownerId
     return {
       ...asked,
       identity: isUser && this.#chance(0.9) ? [statements('identity', this.#chance(0.7) ? 1 : 2)] : [],
@@ -133,7 +133,7 @@ export class PolicyWorld {
   }
 
   #principalElement(principal: AccessPrincipal): Partial<Statement> {
-    const account = principal.kind === 'anonymous' ? strangerId : principal.accountId
+    const account = accountOf(principal) ?? strangerId
     const name = principal.kind === 'user' ? principal.name : 'ann'
     const arn = `arn:aws:iam::${account}:user/${name}`
     if (this.#chance(0.05))

@@ -5,7 +5,7 @@
  */
 import { runSimulation, type Simulation } from '@cloud-copilot/iam-simulate'
 import { expect, it } from 'vitest'
-import type { AccessRequest } from '../../src/access/access-request.ts'
+import { type AccessRequest, accountOf } from '../../src/access/access-request.ts'
 import { compilePolicy } from '../../src/access/compile-policy.ts'
 import type { CompiledPolicy } from '../../src/access/compiled-policy.ts'
 import { evaluatedKeys } from '../../src/access/condition-keys.ts'
@@ -81,7 +81,7 @@ async function simulated(
     const value = contextValue(request, key)
     if (value !== undefined) contextVariables[key] = typeof value === 'string' ? value : [...value]
   }
-  const accountId = inside && pair.principal.kind !== 'anonymous' ? pair.principal.accountId : ownerId
+  const accountId = (inside ? accountOf(pair.principal) : undefined) ?? ownerId
   const principal =
     pair.principal.kind === 'anonymous'
       ? ({ type: 'Anonymous' } as const)

@@ -2,10 +2,8 @@
 import {
   GetBucketAbacCommand,
   GetBucketAccelerateConfigurationCommand,
-  GetBucketLoggingCommand,
   GetBucketRequestPaymentCommand,
   PutBucketAccelerateConfigurationCommand,
-  PutBucketLoggingCommand,
   PutBucketRequestPaymentCommand,
 } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
@@ -134,21 +132,6 @@ wireTests('PutBucketRequestPayment', [
   ),
   ...malformed(payment, '', '<Payer>Nobody</Payer>'),
 ])
-
-const logging = { subResource: 'logging', root: 'BucketLoggingStatus', holds: '' }
-const loggedTo = { TargetBucket: 'logs', TargetPrefix: 'p/' }
-wireTests('GetBucketLogging', reads(logging, sdk(GetBucketLoggingCommand, { Bucket }, { LoggingEnabled: undefined })))
-wireTests(
-  'PutBucketLogging',
-  writes(logging, '', sdk(PutBucketLoggingCommand, { Bucket, BucketLoggingStatus: {} }), [
-    [
-      '<LoggingEnabled><TargetBucket>logs</TargetBucket><TargetPrefix>p/</TargetPrefix></LoggingEnabled>',
-      'LoggingEnabled',
-      sdk(PutBucketLoggingCommand, { Bucket, BucketLoggingStatus: { LoggingEnabled: loggedTo } }),
-    ],
-    ['<LoggingEnabled/>', 'LoggingEnabled'],
-  ]),
-)
 
 wireTests(
   'GetBucketAbac',

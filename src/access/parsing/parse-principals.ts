@@ -8,6 +8,7 @@ const accountId = '[A-Za-z0-9_-]{1,64}'
 const bareAccount = new RegExp(`^${accountId}$`)
 const accountArn = new RegExp(`^arn:aws:iam::(${accountId}):root$`)
 const userArn = new RegExp(`^arn:aws:iam::(${accountId}):user/([\\w+=,.@/-]{1,512})$`)
+const serviceName = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.amazonaws\.com(?:\.cn)?$/
 const anyone: NamedPrincipal = { kind: 'anyone' }
 
 /** `undefined` for identity and session policies, which belong to a principal and name none. */
@@ -31,12 +32,16 @@ function namedPrincipals(value: Json, part: PolicyPart): NamedPrincipal[] {
   if (value === '*') return [anyone]
   if (!(value instanceof Map) || value.size === 0) throw invalid(part, typeof value === 'string' ? value : undefined)
   return [...value].flatMap(([type, names]) => {
-    if (type !== 'AWS' && type !== 'CanonicalUser') throw invalid(part, type)
+    if (type !== 'AWS' && type !== 'CanonicalUser' && type !== 'Service') throw invalid(part, type)
     return stringsOf(names, part).map((text) => namedPrincipal(type, text, part))
   })
 }
 
-function namedPrincipal(type: 'AWS' | 'CanonicalUser', text: string, part: PolicyPart): NamedPrincipal {
+function namedPrincipal(type: 'AWS' | 'CanonicalUser' | 'Service', text: string, part: PolicyPart): NamedPrincipal {
+  if (type === 'Service') {
+    if (serviceName.test(text)) return { kind: 'service', name: text }
+    throw invalid(part, text)
+  }
   if (type === 'AWS' && text === '*') return anyone
   if (bareAccount.test(text)) return { kind: 'account', accountId: text }
   if (type === 'CanonicalUser') throw invalid(part, text)

@@ -49,6 +49,7 @@ export type NamedPrincipal =
   | { readonly kind: 'anyone' }
   | { readonly kind: 'account'; readonly accountId: string }
   | { readonly kind: 'user'; readonly accountId: string; readonly name: string }
+  | { readonly kind: 'service'; readonly name: string }
 
 /** One operator on one key. All conditions of a statement must hold. */
 export interface PolicyCondition {

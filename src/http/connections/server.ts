@@ -19,7 +19,7 @@ import { type KeyPair, TlsFront } from './tls-front.ts'
 export interface PortOptions {
   clock: Clock
   /** Called once per request, when its answer has been handed to the connection or the client has gone. */
-  log(line: RequestLog): void
+  log(line: RequestLog, exchange: Exchange): void
   /** Absent: plain HTTP. */
   tls?: KeyPair | undefined
   /** Accepts SSE-C keys over plain HTTP from other machines, for use behind a proxy that ends TLS. */
@@ -180,7 +180,7 @@ class Port {
     this.#underWay++
     void this.#answer(exchange).then(() => {
       exchange.share.ended()
-      this.#options.log(logLine(exchange, startedMs, performance.now()))
+      this.#options.log(logLine(exchange, startedMs, performance.now()), exchange)
       if (--this.#underWay === 0) this.#idle?.()
     })
   }

@@ -14,7 +14,7 @@ export const groupUris = {
   authenticated: 'http://acs.amazonaws.com/groups/global/AuthenticatedUsers',
 } as const
 
-/** S3 writes its access logs as this group. This server writes no logs into buckets. */
+/** S3 writes access logs as this group. Here they need no grant. */
 const logDeliveryUri = 'http://acs.amazonaws.com/groups/s3/LogDelivery'
 
 export type Accounts = Pick<OperationContext, 'isAccount'>

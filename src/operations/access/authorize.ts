@@ -165,7 +165,8 @@ function resourceName(bucket: string, key: string): string {
 
 export function accessPrincipal(principal: Principal): AccessPrincipal {
   if (principal === nobody) return { kind: 'anonymous' }
-  const { accountId, user, session } = principal
+  const { accountId, user, session, service } = principal
+  if (service !== undefined) return { kind: 'service', name: service }
   return user === undefined ? { kind: 'account', accountId, session } : { kind: 'user', accountId, ...user, session }
 }
 

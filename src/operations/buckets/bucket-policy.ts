@@ -54,7 +54,7 @@ function checkAccounts({ statements }: PolicyDocument, isAccount: OperationConte
   for (const { name, principals } of statements) {
     const element = principals?.negated === true ? 'NotPrincipal' : 'Principal'
     for (const named of principals?.named ?? []) {
-      if (named.kind === 'anyone' || isAccount(named.accountId)) continue
+      if (named.kind === 'anyone' || named.kind === 'service' || isAccount(named.accountId)) continue
       throw malformed('Invalid principal in policy', { statement: name, element }, named.accountId)
     }
   }

@@ -1,12 +1,11 @@
 /** Configurations with one fixed value for every bucket: reads return it, and writes accept nothing else. */
 import { requestCharged } from '../../contract/groups.ts'
-import { oneOf, optional, refusedElement, struct } from '../../contract/shapes.ts'
+import { oneOf, optional, struct } from '../../contract/shapes.ts'
 import { notImplemented, S3Error } from '../../errors.ts'
 import { acceptsOnly, answersAlways } from './unconfigured-bucket.ts'
 
 const acceleration = struct({ Status: optional(oneOf('Enabled', 'Suspended')) })
 const payment = struct({ Payer: oneOf('BucketOwner', 'Requester') })
-const logging = struct({ LoggingEnabled: refusedElement })
 
 export const fixedConfigurations = [
   answersAlways(
@@ -58,28 +57,6 @@ export const fixedConfigurations = [
     ({ Payer }) => {
       if (Payer === 'Requester') throw notImplemented('RequestPaymentConfiguration/Payer=Requester')
     },
-  ),
-  answersAlways(
-    {
-      name: 'GetBucketLogging',
-      query: ['logging'],
-      permission: 's3:GetBucketLogging',
-      summary: 'Returns an empty status: access to the bucket is not logged.',
-    },
-    'BucketLoggingStatus',
-    logging,
-    {},
-  ),
-  acceptsOnly(
-    {
-      name: 'PutBucketLogging',
-      query: ['logging'],
-      permission: 's3:PutBucketLogging',
-      summary: 'Accepts a status that turns logging off; refuses one that turns it on.',
-    },
-    'BucketLoggingStatus',
-    logging,
-    () => {},
   ),
   answersAlways(
     {

@@ -6,15 +6,9 @@ import type { VersionRecord } from '../../records/records.ts'
 import type { ReplicationSender } from '../../records/replication.ts'
 import { destinationOf } from '../../rules/replication.ts'
 import { authorize } from '../access/authorize.ts'
+import { valuesOfOwnRequest } from '../access/own-request.ts'
 
-/** What a copy has of its own. It crosses no network that its bucket's policy could ask about. */
-const valuesOfCopy = (nowMs: number): ReadonlyMap<string, string> =>
-  new Map([
-    ['aws:CurrentTime', new Date(nowMs).toISOString()],
-    ['aws:EpochTime', String(Math.floor(nowMs / 1000))],
-    ['aws:SecureTransport', 'true'],
-  ])
-const keysOfCopy: ReadonlySet<string> = new Set(valuesOfCopy(0).keys())
+const keysOfCopy: ReadonlySet<string> = new Set(valuesOfOwnRequest(0).keys())
 
 /** The values that conditions get, noted in `noted`. */
 export function noting(
@@ -109,7 +103,7 @@ export function authorizeCopy(
 ): void {
   const { bucket, key, record, arn, to } = copy
   const isMarker = record.kind === 'marker'
-  const own = valuesOfCopy(nowMs)
+  const own = valuesOfOwnRequest(nowMs)
   const asker = { principal, conditionValue: (name: string) => own.get(name) ?? conditions[name] }
   const source = { ...asker, existing: () => (isMarker ? ('none' as const) : record.attributes) }
   authorize(source, { permission: 's3:GetObjectVersionForReplication', name: bucket.name, bucket, key })

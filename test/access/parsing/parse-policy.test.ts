@@ -153,8 +153,8 @@ describe('a policy that S3 refuses', () => {
       'Invalid principal in policy: statement #1, Principal "arn:aws:iam::1:user/*"',
     ],
     [
-      { ...base, Principal: { Service: 's3.amazonaws.com' } },
-      'Invalid principal in policy: statement #1, Principal "Service"',
+      { ...base, Principal: { Service: 's3.example.com' } },
+      'Invalid principal in policy: statement #1, Principal "s3.example.com"',
     ],
     [{ ...base, Principal: { CanonicalUser: '*' } }, 'Invalid principal in policy: statement #1, Principal "*"'],
     [{ ...base, Condition: [] }, 'Condition must be an object: statement #1, Condition'],

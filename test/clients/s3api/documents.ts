@@ -119,9 +119,13 @@ const fixed: readonly Call[] = [
   },
   {
     operation: 'PutBucketLogging',
-    about: 'refuses to log',
-    words: [...bucket, '--bucket-logging-status', { LoggingEnabled: { TargetBucket: name, TargetPrefix: 'log/' } }],
-    fails: 'NotImplemented',
+    about: 'logs to a bucket that there is',
+    words: [
+      ...bucket,
+      '--bucket-logging-status',
+      { LoggingEnabled: { TargetBucket: `${name}-none`, TargetPrefix: 'log/' } },
+    ],
+    fails: 'InvalidTargetBucketForLogging',
   },
   { operation: 'GetBucketNotificationConfiguration', about: 'prints nothing', words: bucket },
   { operation: 'GetBucketNotification', about: 'prints nothing', words: bucket },

@@ -19,8 +19,6 @@ const rows: Row[] = [
   ['PutBucketAccelerateConfiguration', 's3:PutAccelerateConfiguration', 'ok', { body: { Status: 'Suspended' } }],
   ['GetBucketRequestPayment', 's3:GetBucketRequestPayment', 'ok'],
   ['PutBucketRequestPayment', 's3:PutBucketRequestPayment', 'ok', { body: { Payer: 'BucketOwner' } }],
-  ['GetBucketLogging', 's3:GetBucketLogging', 'ok'],
-  ['PutBucketLogging', 's3:PutBucketLogging', 'ok', { body: {} }],
   ['GetBucketNotificationConfiguration', 's3:GetBucketNotification', 'ok'],
   ['PutBucketNotificationConfiguration', 's3:PutBucketNotification', 'ok', { body: { QueueConfiguration: [] } }],
   ['GetPublicAccessBlock', 's3:GetBucketPublicAccessBlock', 'NoSuchPublicAccessBlockConfiguration'],
