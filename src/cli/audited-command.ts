@@ -1,17 +1,22 @@
 /** Writes down what a command changes itself, whether a server runs or not. What a command asks a server to change, the server writes down (ADR 0048). */
 import { userInfo } from 'node:os'
+import { resolve, sep } from 'node:path'
 import { systemClock } from '../clock.ts'
+import { placeOfMetadata } from '../instance/data-directory.ts'
 import { openAuditLog } from '../opening/audit.ts'
 import { isoTime } from '../time-text.ts'
 import type { Invocation } from './command.ts'
 import { openCommandLog } from './log.ts'
 
 interface Audited {
-  configuration: Pick<Invocation['configuration'], 'auditLog' | 'auditWebhook' | 'auditWebhookToken' | 'logLevel'>
+  configuration: Pick<
+    Invocation['configuration'],
+    'data' | 'auditLog' | 'auditWebhook' | 'auditWebhookToken' | 'logLevel'
+  >
   json: boolean
 }
 
-/** Makes the change only if it can be written down. Throws ServiceUnavailable, and what the change throws. */
+/** Makes the change only if it can be written down, if that can be known before. Throws ServiceUnavailable, and what the change throws. */
 export async function audited<T>(
   { configuration, json }: Audited,
   { operation, target }: { operation: string; target: Readonly<Record<string, unknown>> },
@@ -19,7 +24,7 @@ export async function audited<T>(
 ): Promise<T> {
   const audit = openAuditLog(configuration, openCommandLog(configuration, { json }))
   try {
-    await audit.ready()
+    if (!(await isMadeByChange(configuration))) await audit.ready()
     const result = await change()
     await audit.record({
       time: isoTime(systemClock.now()),
@@ -36,6 +41,12 @@ export async function audited<T>(
   } finally {
     await audit.close()
   }
+}
+
+/** A log in a data directory that is none yet: writing it before the change would make the directory one that holds something else. */
+async function isMadeByChange({ data, auditLog }: Audited['configuration']): Promise<boolean> {
+  if (auditLog === undefined || !resolve(auditLog).startsWith(resolve(data) + sep)) return false
+  return (await placeOfMetadata(data)) === undefined
 }
 
 /** A container may run as a user without a name. */

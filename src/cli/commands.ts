@@ -200,7 +200,7 @@ export const commands: readonly CommandDeclaration[] = [
   {
     name: 'locations',
     summary: 'Show the state of locations and stores, plan a change, move data, or replace a store.',
-    options: ['config', 'data', 'logLevel'],
+    options: ['config', 'data', 'auditLog', 'auditWebhook', 'logLevel'],
     extraFlags: [
       rateFlag,
       { flags: '--cancel', summary: 'Stop the move of a bucket that is under way.' },
@@ -258,7 +258,7 @@ export const commands: readonly CommandDeclaration[] = [
     name: 'restore',
     summary:
       'Put the metadata of a backup into a data directory that has none, or into an empty database. Stop the server first: it would not notice the restored metadata.',
-    options: ['config', 'data', 'logLevel'],
+    options: ['config', 'data', 'auditLog', 'auditWebhook', 'logLevel'],
     words: { placeholder: 'FILE', summary: 'A backup, or a directory with backups, of which the newest is used.' },
     run: overData('restore'),
   },
@@ -266,7 +266,7 @@ export const commands: readonly CommandDeclaration[] = [
     name: 'migrate',
     summary:
       'Move the metadata of a stopped server into the PostgreSQL database that the configuration names, or back into the data directory. A server that runs could still change what is moved. After a crash, the same command goes on.',
-    options: ['config', 'data', 'logLevel'],
+    options: ['config', 'data', 'auditLog', 'auditWebhook', 'logLevel'],
     extraFlags: migrateFlags,
     run: overData('migrate'),
   },
@@ -274,7 +274,7 @@ export const commands: readonly CommandDeclaration[] = [
     name: 'recover',
     summary:
       'Rebuild lost metadata from what the stores hold: from the newest snapshot on them, and from newer shards. Stop the server first: it would not notice the new metadata.',
-    options: ['config', 'data', 'logLevel', 'reclaimGraceMs'],
+    options: ['config', 'data', 'auditLog', 'auditWebhook', 'logLevel', 'reclaimGraceMs'],
     run: overData('recover'),
   },
   {

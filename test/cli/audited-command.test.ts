@@ -14,7 +14,13 @@ beforeEach(async () => {
 const entry = { operation: 'RotateKeyRing', target: { key: 'sse-s3' } }
 const invocation = (auditLog: string | undefined) => ({
   json: true,
-  configuration: { auditLog, auditWebhook: undefined, auditWebhookToken: undefined, logLevel: 'silent' as const },
+  configuration: {
+    data: join(directory, 'data'),
+    auditLog,
+    auditWebhook: undefined,
+    auditWebhookToken: undefined,
+    logLevel: 'silent' as const,
+  },
 })
 
 it('a change is written down with what it changed, once it is made', async () => {

@@ -76,10 +76,23 @@ stores = ["shared"]
 `,
     )
 
+  /** Where to the metadata was moved, as the audit log has it. */
+  audited = async (): Promise<unknown[]> => {
+    const lines = (await readFile(this.#auditLog, 'utf8')).trim().split('\n')
+    return lines.map((line) => {
+      const { operation, target } = JSON.parse(line)
+      return operation === 'MigrateMetadata' ? target.to : operation
+    })
+  }
+
+  get #auditLog(): string {
+    return this.place.path('audit.jsonl')
+  }
+
   alone = (): Record<string, string> => ({ ...keyVariables, HOLDFAST_CONFIG: this.place.path('holdfast.toml') })
   shared = (to = this.url): Record<string, string> => ({ ...this.alone(), HOLDFAST_METADATA_URL: to })
   migrating = (...more: string[]): Running =>
-    run(['migrate', '--data', this.place.path('data'), '--json', ...more], this.shared())
+    run(['migrate', '--data', this.place.path('data'), '--audit-log', this.#auditLog, '--json', ...more], this.shared())
   migrate = (...more: string[]): Promise<Outcome> => this.migrating(...more).ended
   there = (...more: string[]): Promise<Outcome> => this.migrate('--to', 'postgres', ...more)
   back = (...more: string[]): Promise<Outcome> => this.migrate('--to', 'lmdb', ...more)

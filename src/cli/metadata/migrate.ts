@@ -3,6 +3,7 @@
 import { rootAccount } from '../../config/accounts.ts'
 import { ConfigurationError } from '../../config/configuration-error.ts'
 import { cancelMove, moveMetadata } from '../../opening/moving/move-metadata.ts'
+import { audited } from '../audited-command.ts'
 import type { Invocation } from '../command.ts'
 import { counted } from '../counted.ts'
 import { exitOnFatal, openCommandLog } from '../log.ts'
@@ -26,9 +27,15 @@ export async function migrate(invocation: Invocation): Promise<number> {
     onFatal: (error: Error) => exitOnFatal(log, error),
     warn: (message: string) => log.warn(message),
   } as const
-  if (extra.cancel === true) return cancel(invocation, () => cancelMove(sides))
+  if (extra.cancel === true) {
+    const entry = { operation: 'CancelMigration', target: { to } }
+    return cancel(invocation, () => audited(invocation, entry, () => cancelMove(sides)))
+  }
   const { report, shown } = progressOf(invocation)
-  const moved = await moveMetadata({ ...sides, placement, keepLocal: extra.keepLocal === true, did: shown.did })
+  const entry = { operation: 'MigrateMetadata', target: { to } }
+  const moved = await audited(invocation, entry, () =>
+    moveMetadata({ ...sides, placement, keepLocal: extra.keepLocal === true, did: shown.did }),
+  )
   shown.end()
   report(moved)
   if (to === 'postgres' && !moved.wasMovedBefore) advise(invocation)

@@ -1,8 +1,9 @@
 /** `holdfast recover`: rebuilds lost metadata from what the stores hold. */
 
 import { rootAccount } from '../../config/accounts.ts'
-import { type RecoveredMetadata, recoverMetadata } from '../../opening/filling/open-recovery.ts'
+import { type RecoveredMetadata, type RecoveryOptions, recoverMetadata } from '../../opening/filling/open-recovery.ts'
 import type { TaskProgress } from '../../records/records.ts'
+import { audited } from '../audited-command.ts'
 import type { Invocation } from '../command.ts'
 import { counted } from '../counted.ts'
 import { exitOnFatal, openCommandLog } from '../log.ts'
@@ -13,7 +14,7 @@ export async function recover(invocation: Invocation): Promise<number> {
   const log = openCommandLog(configuration, { json })
   const progress = openProgress({ label: 'recover', json, print })
   let at: TaskProgress = { done: 0, unit: 'blobs', counts: {} }
-  const report = await recoverMetadata({
+  const filling: RecoveryOptions = {
     path: configuration.data,
     metadata: configuration.metadata,
     placement: configuration.placement,
@@ -25,7 +26,9 @@ export async function recover(invocation: Invocation): Promise<number> {
       at = { ...at, done, counts: { ...at.counts, ...counts } }
       progress.show(at)
     },
-  })
+  }
+  const entry = { operation: 'RecoverMetadata', target: {} }
+  const report = await audited(invocation, entry, () => recoverMetadata(filling))
   progress.end(at)
   if (json) print(JSON.stringify({ event: 'recovered', ...report }))
   else for (const line of linesOf(report)) print(line)

@@ -15,6 +15,7 @@ import { storeOpener } from '../../opening/placement/open-stores.ts'
 import { dataInDirectory } from '../../opening/placement/placement-refusals.ts'
 import { bucketsIn } from '../../opening/placement/placement-users.ts'
 import { loadPieces } from '../../records/snapshot-pieces.ts'
+import { audited } from '../audited-command.ts'
 import type { Invocation } from '../command.ts'
 import { counted } from '../counted.ts'
 import { exitOnFatal, openCommandLog } from '../log.ts'
@@ -32,28 +33,31 @@ export async function restore(invocation: Invocation): Promise<number> {
   const progress = openProgress({ label: 'restore', json, print })
   const total = backup.end.entries
   let done = 0
-  const storeIsNew = await fillMetadata(
-    {
-      path: configuration.data,
-      metadata: configuration.metadata,
-      command: 'restore',
-      onFatal: (error) => exitOnFatal(log, error),
-      warn: (message) => log.warn(message),
-    },
-    async (metadata) => {
-      await loadPieces(metadata.kv, backup.pieces(), backup.end, {
-        isWanted: metadata.isWanted,
-        loaded: (entries) => {
-          done += entries
-          progress.show({ done, total, unit: 'records', counts: {} })
-        },
-      })
-      if (backup.keys !== undefined && configuration.keyRing === undefined) {
-        await mergeKeyRing(metadata.directory.keyRing, backup.keys)
-      }
-      await learnOwners(metadata, invocation)
-      return settleDefaultStore(metadata, notice)
-    },
+  const entry = { operation: 'RestoreMetadata', target: { backup: path } }
+  const storeIsNew = await audited(invocation, entry, () =>
+    fillMetadata(
+      {
+        path: configuration.data,
+        metadata: configuration.metadata,
+        command: 'restore',
+        onFatal: (error) => exitOnFatal(log, error),
+        warn: (message) => log.warn(message),
+      },
+      async (metadata) => {
+        await loadPieces(metadata.kv, backup.pieces(), backup.end, {
+          isWanted: metadata.isWanted,
+          loaded: (entries) => {
+            done += entries
+            progress.show({ done, total, unit: 'records', counts: {} })
+          },
+        })
+        if (backup.keys !== undefined && configuration.keyRing === undefined) {
+          await mergeKeyRing(metadata.directory.keyRing, backup.keys)
+        }
+        await learnOwners(metadata, invocation)
+        return settleDefaultStore(metadata, notice)
+      },
+    ),
   )
   progress.end({ done, total, unit: 'records', counts: {} })
   report(invocation, path, backup, storeIsNew)

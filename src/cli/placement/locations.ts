@@ -10,8 +10,10 @@ import {
   type MoveStatus,
   type StoreStatus,
 } from '../../jobs/locations/location-status.ts'
+import type { OpenData } from '../../opening/open-backend.ts'
 import { replaceStore } from '../../opening/placement/replace-store.ts'
 import { refuseUnfitDirectory } from '../../opening/placement/replacement-directory.ts'
+import { audited } from '../audited-command.ts'
 import type { Invocation } from '../command.ts'
 import { counted } from '../counted.ts'
 import { healthExitCodes } from '../exit-codes.ts'
@@ -94,7 +96,7 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   const settings = configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
   if (invocation.extra.force !== true) await refuseUnfitDirectory(settings, configuration.placement.stores)
-  const queued = await withReadOnlyData(invocation, async ({ backend, directory, shared }) => {
+  const change = async ({ backend, directory, shared }: OpenData): Promise<number> => {
     const claimant = await recordStart(backend.kv, systemClock, directory.path)
     return replaceStore(backend, settings, {
       clock: systemClock,
@@ -102,7 +104,9 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
       member: shared?.member,
       ownership: { claimant: async () => claimant },
     })
-  })
+  }
+  const entry = { operation: 'ReplaceStore', target: { store: name } }
+  const queued = await audited(invocation, entry, () => withReadOnlyData(invocation, change))
   if (json) print(JSON.stringify({ event: 'replaced', store: name, queuedBlobs: queued }))
   else
     print(

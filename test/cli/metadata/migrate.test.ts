@@ -69,6 +69,7 @@ describeInstalled('holdfast migrate', [postgresProbe], () => {
       'other',
     )
     expect(await there()).toMatchObject({ code: 0, stdout: expect.stringContaining('"wasMovedBefore":true') })
+    expect(await world.audited()).toEqual(['postgres', 'lmdb', 'lmdb', 'postgres', 'postgres'])
   })
 
   it('moves nothing while objects lie in the data directory, and says which buckets to move', async () => {
