@@ -1,5 +1,5 @@
 /** The file format of a backup: a head, optionally the key ring, the pieces of the metadata, and an end that describes the pieces. Each has a checksum. */
-import { link, open, rm } from 'node:fs/promises'
+import { link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
@@ -55,8 +55,7 @@ export async function writeBackup(
       for (; next.done !== true; next = await pieces.next()) await file.writeFile(frame('piece', next.value))
       await file.writeFile(frame('end', JSON.stringify(next.value)))
       await file.sync()
-      // Unlike a rename, a link fails when another process has made a file of that name meanwhile.
-      await link(unfinished, path)
+      await giveName(unfinished, path)
       return next.value
     } finally {
       await file.close()
@@ -66,6 +65,24 @@ export async function writeBackup(
     await syncDirectory(dirname(path))
   }
 }
+
+/** Unlike a rename alone, fails when another process has made a file of that name meanwhile. */
+async function giveName(unfinished: string, path: string): Promise<void> {
+  try {
+    await link(unfinished, path)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && lacksLinks.has(error.code))) throw error
+    // The rename replaces what this process has made there. A crash in between leaves an empty file, which is no backup.
+    await (await open(path, 'wx', 0o600)).close()
+    await rename(unfinished, path).catch(async (failure: unknown) => {
+      await rm(path, { force: true })
+      throw failure
+    })
+  }
+}
+
+/** What file systems without hard links answer, such as those of USB sticks and of some shares. */
+const lacksLinks: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EINVAL'])
 
 function frame(kind: Kind, content: string | Buffer): Buffer {
   const bytes = Buffer.from(content)

@@ -10,6 +10,9 @@ import type { PiecesEnd } from '../../../src/records/records.ts'
 /** Syncs of files by their names, and links, in the order in which they began. */
 const done = vi.hoisted((): string[] => [])
 
+/** What links fail with. Empty: they don't. */
+const links = vi.hoisted(() => ({ failWith: '' }))
+
 vi.mock('node:fs/promises', async (original) => {
   const fs = await original<typeof import('node:fs/promises')>()
   const open = (async (path: string, flags?: string, mode?: number) => {
@@ -23,6 +26,8 @@ vi.mock('node:fs/promises', async (original) => {
   }) as typeof fs.open
   const link = (async (from: string, to: string) => {
     done.push(`link ${to}`)
+    if (links.failWith !== '')
+      throw Object.assign(new Error('refused by the test'), { code: links.failWith, syscall: 'link' })
     return fs.link(from, to)
   }) as typeof fs.link
   return { ...fs, open, link }
@@ -34,6 +39,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'holdfast-backup-'))
   path = join(root, 'a.backup')
   done.length = 0
+  links.failWith = ''
 })
 afterEach(() => rm(root, { recursive: true }))
 
@@ -81,6 +87,26 @@ test('one that fails leaves nothing, and none takes the place of another', async
   await expect(writeBackup(path, head, 'others', pieces())).rejects.toMatchObject({ code: 'EEXIST' })
   expect((await readFile(path)).equals(before)).toBe(true)
   expect(await readdir(root)).toEqual(['a.backup'])
+})
+
+test.each(['EPERM', 'ENOTSUP', 'ENOSYS'])(
+  'on a file system that answers links with %s, one is made whole all the same, and takes the place of none',
+  async (code) => {
+    links.failWith = code
+    await writeBackup(path, head, 'the keys', pieces())
+    expect(await read()).toMatchObject({ keys: 'the keys', end })
+    expect(done.at(-1)).toBe(`sync ${root}`)
+    const before = await readFile(path)
+    await expect(writeBackup(path, head, 'others', pieces())).rejects.toMatchObject({ code: 'EEXIST' })
+    expect((await readFile(path)).equals(before)).toBe(true)
+    expect(await readdir(root)).toEqual(['a.backup'])
+  },
+)
+
+test('another failure of the link is told', async () => {
+  links.failWith = 'EIO'
+  await expect(writeBackup(path, head, undefined, pieces())).rejects.toMatchObject({ code: 'EIO' })
+  expect(await readdir(root)).toEqual([])
 })
 
 test('a byte that is different, missing or too many is refused, wherever it is', async () => {
