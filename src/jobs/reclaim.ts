@@ -11,10 +11,13 @@ import { abortCommit } from '../objects/abort-upload.ts'
 import { garbage, garbageIdOf, openUploadOf, openUploads, partsOf, uploadKey } from '../records/keyspace.ts'
 import { garbageCodec, partCodec, uploadCodec } from '../records/record-codecs.ts'
 import type { GarbageRecord } from '../records/records.ts'
+import { MeasuredGrace } from './measured-grace.ts'
 import { isStillReferenced } from './orphans/still-referenced.ts'
 
 export interface ReclaimOptions {
   graceMs: number
+  /** What the process has measured in earlier runs. Absent: there were none. */
+  grace?: MeasuredGrace
   /** Called when a record still references the garbage, which should never happen. The data stays, and only the garbage record is deleted. */
   onReferenced?(garbage: GarbageRecord): void
   /** Called with how many more blobs were removed. */
@@ -24,9 +27,9 @@ export interface ReclaimOptions {
 /** Resolves with the number of blobs removed. Garbage younger than the grace stays, because a request that began earlier can still read it. */
 export async function reclaimGarbage(
   backend: Backend,
-  { graceMs, onReferenced, did }: ReclaimOptions,
+  { graceMs, grace = new MeasuredGrace(), onReferenced, did }: ReclaimOptions,
 ): Promise<number> {
-  const reclaimBefore = backend.clock.now() - graceMs
+  const reclaimBefore = await grace.dueBefore(backend, graceMs)
   let removed = 0
   let { start } = garbage
   while (true) {

@@ -10,6 +10,7 @@ import { expireUploads } from './expire-uploads.ts'
 import { keepLockClockAdvancing } from './keep-lock-clock.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { maintainedBackend } from './maintained-backend.ts'
+import { MeasuredGrace } from './measured-grace.ts'
 import { moveQueued } from './moves/queued-moves.ts'
 import { closeAbandoned } from './orphans/close-abandoned.ts'
 import { findOrphans } from './orphans/find-orphans.ts'
@@ -93,6 +94,7 @@ export function startJobs(given: JobsOptions): Jobs {
   const selfCheck = new SelfCheck({ ...options, monotonicMs })
   const lifecycle = new Lifecycle({ ...options, did: (count) => options.did?.('lifecycle', count) })
   const usages = new UsageKeeper(options.backend)
+  const grace = new MeasuredGrace()
   const lockClock = options.isLockClockFollowed === true ? keepLockClockAdvancing(options) : undefined
 
   const run = (repairPatienceMs?: number, graceMs = options.graceMs): Promise<JobsReport> => {
@@ -104,7 +106,7 @@ export function startJobs(given: JobsOptions): Jobs {
       await advanceLockClock(options.backend)
       return runJobs(
         { ...options, graceMs },
-        { selfCheck, lifecycle, usages, repair: () => repair.run(repairPatienceMs) },
+        { selfCheck, lifecycle, usages, grace, repair: () => repair.run(repairPatienceMs) },
       )
     })
     last = done.catch(() => {})
@@ -172,12 +174,13 @@ interface Steps {
   selfCheck: SelfCheck
   lifecycle: Lifecycle
   usages: UsageKeeper
+  grace: MeasuredGrace
   repair(): Promise<RepairReport | undefined>
 }
 
 async function runJobs(
   { backend, isGone, graceMs, quarantineMs, abandonedUploadMs, onError, inform, did = () => {} }: JobsOptions,
-  { selfCheck, lifecycle, usages, repair }: Steps,
+  { selfCheck, lifecycle, usages, grace, repair }: Steps,
 ): Promise<JobsReport> {
   const metadataDamage = await selfCheck.found()
   if (metadataDamage !== undefined) {
@@ -195,6 +198,7 @@ async function runJobs(
   const reclaim = (): Promise<number> =>
     reclaimGarbage(backend, {
       graceMs,
+      grace,
       did: (count) => did('removed', count),
       onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
     })

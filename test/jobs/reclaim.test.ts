@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { garbagePut } from '../../src/commits/commit.ts'
+import { advanceLockClock } from '../../src/commits/lock-clock.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { abortUpload } from '../../src/objects/abort-upload.ts'
 import { changeBucket, deleteBucket } from '../../src/objects/buckets.ts'
@@ -174,6 +175,7 @@ describe('a crash while reclaiming', () => {
     await put(made, 'key', 'first')
     await put(made, 'key', 'second')
     made.clock.advance(graceMs)
+    await advanceLockClock(made.backend)
     made.kv.beforeNextCommit(() => Promise.reject(new Error('killed')))
     await expect(reclaimGarbage(made.backend, { graceMs })).rejects.toThrow('killed')
     expect(await shardsOf(made)).toHaveLength(1)

@@ -3,6 +3,7 @@
 import type { Manifest } from '../../blobs/blobs.ts'
 import type { Backend } from '../../commits/backend.ts'
 import { garbagePut } from '../../commits/commit.ts'
+import { lockNow } from '../../commits/lock-clock.ts'
 import { type FoundOrphan, readOrphan } from '../../commits/orphans.ts'
 import { isClean, type Put } from '../../kv/kv.ts'
 import { keyAfter } from '../../kv/ordered-key.ts'
@@ -24,7 +25,8 @@ export async function* quarantined(backend: Pick<Backend, 'kv'>): AsyncGenerator
 
 /** Resolves with the number of orphans that became garbage. An orphan that a record references after all only leaves the quarantine. */
 export async function releaseOrphans(backend: Backend, { quarantineMs, check }: ReleaseOptions): Promise<number> {
-  const before = backend.clock.now() - quarantineMs
+  // The quarantine began by the machine's clock. If that is set ahead by mistake, the clock of locks does not follow, and nothing leaves early.
+  const before = Math.min(backend.clock.now(), await lockNow(backend)) - quarantineMs
   let released = 0
   for (let { start } = orphans; ; ) {
     const batch = (await backend.kv.range({ start, end: orphans.end, limit: limits.reclaimBatch })).map(readOrphan)
