@@ -1,21 +1,15 @@
 #!/usr/bin/env node
-/** The entry of the command line. */
+/** The entry of the command line. It imports the rest so that it can say what is wrong where not even that can be read. */
 import './serving/no-debugger.ts'
-import { z } from 'zod'
-import { makeSchemasWith } from '../lazy-schema.ts'
-import { flushLog } from './log.ts'
-import { runCli } from './program.ts'
 
-// The reader of the output may leave, as in `holdfast serve | head`, or its disk may be full. The server continues.
-let isOutputLost = false
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') isOutputLost = true
-})
-process.stderr.on('error', () => {})
-
-makeSchemasWith(z)
-const exitCode = await runCli(process.argv.slice(2))
-process.exitCode = exitCode === 0 && isOutputLost ? 1 : exitCode
-await flushLog()
-// Only things that the command does not wait for are still open, such as idle connections.
-process.exit()
+try {
+  await import('./command-line.ts')
+} catch (error) {
+  if (!(error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE'))) throw error
+  const limit =
+    error.code === 'EMFILE'
+      ? 'this process may open too few files: raise its limit to 1024 or more (`ulimit -n`, or LimitNOFILE= of systemd)'
+      : 'the machine has too many files open: raise its limit (`sysctl fs.file-max`)'
+  process.stderr.write(`holdfast: ${limit}\n`)
+  process.exit(1)
+}

@@ -42,6 +42,17 @@ describe('a first start', () => {
   })
 })
 
+test.skipIf(process.platform === 'win32')(
+  'a process that may open too few files says so in one line, with what to set',
+  async () => {
+    const through = ['sh', '-c', 'ulimit -n 48; exec "$0" "$@"']
+    const { code, stdout, stderr } = await run(['serve', '--data', data], keyVariables, { through }).ended
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^holdfast: this process may open too few files: raise its limit to .*`ulimit -n`.*\n$/)
+    expect(await readdir(place.path())).toEqual([])
+  },
+)
+
 test('a later start that is refused ends, with the workers that it had begun to start', async () => {
   const words = ['serve', '--data', data, '--workers', '2', '--listen']
   await serve([...words, '127.0.0.1:0'], keyVariables)
