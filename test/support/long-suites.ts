@@ -75,6 +75,7 @@ export const longSuites: readonly string[] = [
   'trust/several-hosts.test.ts',
   'trust/storm-copies.test.ts',
   'trust/storm-move.test.ts',
+  'trust/storm-transitions.test.ts',
   'trust/storm.test.ts',
   'trust/version-model-planted.test.ts',
   'trust/version-model.test.ts',
