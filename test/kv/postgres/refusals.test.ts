@@ -111,7 +111,7 @@ describeInstalled('PostgreSQL that refuses', [postgresProbe], () => {
     for (const timeout of timeouts) ask(`alter role plain set ${timeout} = 200`)
     try {
       await kv.close()
-      kv = await openPostgres({ url: `postgres://plain@127.0.0.1:${server.port}/${name}` })
+      kv = await openedPostgres({ url: `postgres://plain@127.0.0.1:${server.port}/${name}` })
       await kv.commit({ puts: [put('warm')] })
       await kv.get([bytes('a')])
       const before = backends()
