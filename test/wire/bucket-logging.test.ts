@@ -162,5 +162,20 @@ wireTests('GetBucketLogging', [
       status({ TargetObjectKeyFormat: { PartitionedPrefix: { PartitionDateSource: 'EventTime' } } }),
     ),
   },
+  {
+    it: 'shows that keys begin with the time where that was set',
+    status: 200,
+    given: given(format('<SimplePrefix/>')),
+    ask: get,
+    xml: {
+      [root]: {
+        LoggingEnabled: {
+          TargetBucket: Bucket,
+          TargetPrefix: 'log/',
+          TargetObjectKeyFormat: { SimplePrefix: '' },
+        },
+      },
+    },
+  },
   ...ownerRows(get),
 ])
