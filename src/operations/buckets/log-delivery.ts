@@ -18,7 +18,7 @@ export interface LogToDeliver {
 }
 
 /** What the policy and the grants of the target say. */
-export function decisionOnDelivery({ source, target, key, everyKey }: LogToDeliver, nowMs: number): Decision {
+function decisionOnDelivery({ source, target, key, everyKey }: LogToDeliver, nowMs: number): Decision {
   const values = new Map([
     ...valuesOfOwnRequest(nowMs),
     ['aws:SourceArn', `arn:aws:s3:::${source.name}`],
@@ -33,7 +33,7 @@ export function decisionOnDelivery({ source, target, key, everyKey }: LogToDeliv
 }
 
 /** Whether it says so itself. Otherwise nothing has to allow it, because the sender of PutBucketLogging may write there. */
-export const isDenied = ({ allowed, because }: Decision): boolean => !allowed && because.by !== 'default'
+const isDenied = ({ allowed, because }: Decision): boolean => !allowed && because.by !== 'default'
 
 /** Throws InvalidTargetBucketForLogging where the log of `source` can't be written to the target. */
 export function checkLogTarget(source: BucketRecord, target: BucketRecord | undefined, name: string): BucketRecord {
