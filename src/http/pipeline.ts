@@ -175,7 +175,7 @@ class Pipeline {
     const request = this.#requestOf(exchange, head, asked)
     let answer: Answer
     let input: Input = {}
-    const access: Access = { bucket, key, operation, request, input }
+    const access: Access = { bucket, key, operation, request, input, answer: undefined }
     exchange.access = access
     try {
       input = decodeFields(endpoint, exchange, head, parsed)

@@ -17,6 +17,6 @@ function withAccessLogs({ accessLogs, clock, log }: HttpServerOptions): PortOpti
   return (line, exchange) => {
     log(line, exchange)
     const { durationMs, firstByteMs } = line
-    logAccess(accessLogs, exchange, { receivedMs: clock.now() - durationMs, durationMs, firstByteMs })
+    logAccess(accessLogs, exchange, () => ({ receivedMs: clock.now() - durationMs, durationMs, firstByteMs }))
   }
 }

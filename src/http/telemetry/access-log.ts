@@ -15,11 +15,12 @@ export interface AccessLogs {
 }
 
 /** Adds the lines of a request that has ended: its own, that of a copy's source, and those of the objects that it deleted. */
-export function logAccess(logs: AccessLogs, exchange: Exchange, times: RequestTimes): void {
+export function logAccess(logs: AccessLogs, exchange: Exchange, timesOf: () => RequestTimes): void {
   const { access } = exchange
   if (access === undefined) return
   const owner = logs.ownerOf(access.bucket)
   if (owner !== undefined) {
+    const times = timesOf()
     logs.add(access.bucket, accessLine(exchange, { ...access, words: wordsOf(exchange, access) }, owner, times))
     for (const deletion of deletionsOf(access)) {
       logs.add(access.bucket, deletionLine(exchange, access, owner, times, deletion))
@@ -28,7 +29,7 @@ export function logAccess(logs: AccessLogs, exchange: Exchange, times: RequestTi
   const source = sourceOf(access)
   const sourceOwner = source && logs.ownerOf(source.bucket)
   if (source !== undefined && sourceOwner !== undefined) {
-    logs.add(source.bucket, accessLine(exchange, source, sourceOwner, times))
+    logs.add(source.bucket, accessLine(exchange, source, sourceOwner, timesOf()))
   }
 }
 

@@ -15,7 +15,7 @@ export interface Access {
   request?: Omit<OperationRequest, 'bucket' | 'key'>
   input?: Readonly<Record<string, unknown>>
   /** Absent: an error was the answer. */
-  answer?: Answer
+  answer?: Answer | undefined
 }
 
 /** What became of one of the objects that a DeleteObjects named. */
