@@ -8,6 +8,7 @@ import { requireWholeMetadata } from '../commits/whole-metadata.ts'
 import { S3Error } from '../errors.ts'
 import type { Key, Put } from '../kv/kv.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
 import { type BucketRecord, bucketCodec, type ObjectLock, unsetBucket } from '../records/bucket-record.ts'
 import {
   bucketKey,
@@ -112,6 +113,20 @@ function sameTags(some: readonly Tag[], others: readonly Tag[]): boolean {
 export async function findBucket(backend: Pick<Backend, 'kv'>, scope: BucketScope): Promise<BucketRecord> {
   const [entry] = await backend.kv.get([bucketKey(scope.name)])
   return admitted(scope, entry).record
+}
+
+/** `undefined`: there is none, or none can have that name. Throws what the scope throws. */
+export async function findBucketIfAny(
+  backend: Pick<Backend, 'kv'>,
+  scope: BucketScope,
+): Promise<BucketRecord | undefined> {
+  if (scope.name === '' || scope.name.length > limits.bucketNameCharsMax) return undefined
+  try {
+    return await findBucket(backend, scope)
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined
+    throw error
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { keyVariables, type Outcome, run, serve } from '../cli/holdfast-process.ts'
 import { openWorkplace, testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
-import { leftovers, removeEverything } from './storm-end.ts'
+import { endStorm, leftovers } from './storm-end.ts'
 import { assertNothingLost, Expectations, StormWriter } from './storm-writer.ts'
 
 const scale = Number(process.env.HOLDFAST_TRUST_SCALE ?? '1')
@@ -72,13 +72,7 @@ test(
     const plan = JSON.parse((await command('locations', 'plan', '--json')).stdout)
     const outdated = plan.locations.map(({ after }: { after: { outdated: { blobs: number } } }) => after.outdated.blobs)
     expect(outdated).toEqual([0, 0, 0])
-    expect(await command('scrub')).toMatchObject({ code: 0 })
-    await removeEverything(client, bucket)
-    client.destroy()
-    server.child.kill('SIGTERM')
-    await server.ended
-    for (let i = 0; i < 2; i++)
-      expect(await command('reclaim', '--grace', '0', '--quarantine', '0')).toMatchObject({ code: 0 })
+    await endStorm(client, bucket, { server, command })
     expect(await leftovers([...disks.map((disk) => place.path(disk)), place.path('data', 'store')])).toEqual([])
   },
   5 * 60_000 * scale,

@@ -11,7 +11,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { keyVariables, type Outcome, run, serve } from '../cli/holdfast-process.ts'
 import { openWorkplace, testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
-import { leftovers, removeEverything } from './storm-end.ts'
+import { endStorm, leftovers } from './storm-end.ts'
 import { assertNothingLost, Expectations, StormWriter } from './storm-writer.ts'
 
 const scale = Number(process.env.HOLDFAST_TRUST_SCALE ?? '1')
@@ -107,13 +107,7 @@ test.skipIf(process.platform !== 'linux')(
     const { all } = await classesOf(client)
     await expect.poll(() => classesOf(client), { timeout: 60_000 }).toEqual({ all, moved: all })
     await assertNothingLost(client, bucket, expectations, `at the end, seed ${seed}`)
-    expect(await command('scrub')).toMatchObject({ code: 0 })
-    await removeEverything(client, bucket)
-    client.destroy()
-    server.child.kill('SIGTERM')
-    await server.ended
-    for (let i = 0; i < 2; i++)
-      expect(await command('reclaim', '--grace', '0', '--quarantine', '0')).toMatchObject({ code: 0 })
+    await endStorm(client, bucket, { server, command })
     expect(await leftovers([...disks.map((disk) => place.path(disk)), place.path('data', 'store')])).toEqual([])
   },
   5 * 60_000 * scale,

@@ -49,6 +49,7 @@ const wrong: readonly [
   enabled: string,
 ][] = [
   ['a target that there is not', 'InvalidTargetBucketForLogging', to('', 'other/', 'wire-none')],
+  ['a target with a name that no bucket can have', 'InvalidTargetBucketForLogging', to('', 'other/', 'b'.repeat(2000))],
   ['a target without a name', 'InvalidTargetBucketForLogging', to('', 'other/', '')],
   ['no target', 'MalformedXML', '<TargetPrefix>other/</TargetPrefix>'],
   ['no prefix', 'MalformedXML', `<TargetBucket>${Bucket}</TargetBucket>`],

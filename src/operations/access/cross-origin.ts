@@ -4,9 +4,7 @@
  */
 import type { Backend } from '../../commits/backend.ts'
 import type { BucketScope } from '../../commits/scope.ts'
-import { S3Error } from '../../errors.ts'
-import { limits } from '../../limits.ts'
-import { findBucket } from '../../objects/buckets.ts'
+import { findBucketIfAny } from '../../objects/buckets.ts'
 import type { CorsRule } from '../../records/bucket-record.ts'
 import { type CrossOriginRequest, corsHeaders, corsMethods } from '../../rules/cors.ts'
 
@@ -53,13 +51,7 @@ export class CrossOrigin {
   }
 
   async #rulesOf(bucket: string): Promise<readonly CorsRule[] | undefined> {
-    if (bucket === '' || bucket.length > limits.bucketNameCharsMax) return undefined
-    try {
-      return (await findBucket(this.#backend, withoutPermission(bucket))).cors
-    } catch (error) {
-      if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined
-      throw error
-    }
+    return (await findBucketIfAny(this.#backend, withoutPermission(bucket)))?.cors
   }
 }
 

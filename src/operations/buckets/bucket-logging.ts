@@ -2,7 +2,7 @@
 import { checksumsIn, ownership, requiredDocument } from '../../contract/groups.ts'
 import { type Infer, oneOf, optional, refusedElement, string, struct } from '../../contract/shapes.ts'
 import { S3Error } from '../../errors.ts'
-import { changeBucket, findBucket } from '../../objects/buckets.ts'
+import { changeBucket, findBucket, findBucketIfAny } from '../../objects/buckets.ts'
 import type { BucketLogging, LogKeyFormat } from '../../records/bucket-logging.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import { checkLogPrefix } from '../../rules/access-log.ts'
@@ -74,20 +74,12 @@ export const getBucketLoggingOperation = defineOperation({
 async function checkLogging(context: OperationContext, source: BucketRecord, logging: BucketLogging): Promise<void> {
   const { backend, region } = context
   const { targetBucket, targetPrefix } = logging
-  const target = checkLogTarget(source, await bucketIfAny(context, targetBucket), targetBucket)
+  const found = await findBucketIfAny(backend, { name: targetBucket, admit: () => {} })
+  const target = checkLogTarget(source, found, targetBucket)
   checkLogPrefix(logging, { name: source.name, owner: source.owner, region })
   const everyLog = { key: `${targetPrefix}*`, everyKey: true }
   if (checkDelivery({ source, target, ...everyLog }, backend.clock.now()).allowed) return
   context.scopeOf({ bucket: targetBucket, ...everyLog }, 's3:PutObject', undefined).admit(target)
-}
-
-async function bucketIfAny({ backend }: OperationContext, name: string): Promise<BucketRecord | undefined> {
-  try {
-    return await findBucket(backend, { name, admit: () => {} })
-  } catch (error) {
-    if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined
-    throw error
-  }
 }
 
 function toLogging({

@@ -1,7 +1,7 @@
 /** What the sender of replication rules must be allowed to do, because the server reads and writes in its place from then on: what S3 demands of the role that rules name. */
 import { eachOf } from '../../each-of.ts'
 import { S3Error } from '../../errors.ts'
-import { findBucket } from '../../objects/buckets.ts'
+import { findBucketIfAny } from '../../objects/buckets.ts'
 import { pauses } from '../../pauses.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
 import type { ReplicationRule, ReplicationSender } from '../../records/replication.ts'
@@ -74,16 +74,7 @@ async function ownFault(
   const [first = '', ...others] = permissionsOf(rule)
   const scope = scopeOf({ bucket, key: keysOf(rule), everyKey: true }, first)
   for (const permission of others) scope.ask(permission)
-  return ownBucketFault(await findIfAny(backend, scope), owner)
-}
-
-async function findIfAny(backend: OperationContext['backend'], scope: AskingScope): Promise<BucketRecord | undefined> {
-  try {
-    return await findBucket(backend, scope)
-  } catch (error) {
-    if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined
-    throw error
-  }
+  return ownBucketFault(await findBucketIfAny(backend, scope), owner)
 }
 
 /** Returns what asks the site why the bucket takes no copies. Throws InvalidRequest, AccessDenied. */
